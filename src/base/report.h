@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A report collects what a stage has to say: text that grows (the verifier log, a dump) and the
+ * first error. The first error wins; later ones are dropped, so that builders can go on without
+ * a check after each step and be asked once at the end.
+ */
+#ifndef SKEP_BASE_REPORT_H
+#define SKEP_BASE_REPORT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct report {
+	char *text;  /* NUL-terminated; NULL while empty */
+	size_t n;    /* bytes in text, without the NUL */
+	size_t cap;
+	size_t limit; /* most bytes kept, 0: no limit; what goes beyond is counted in `lost` */
+	size_t lost;
+	int err; /* 0 or the first -errno */
+};
+
+void report_free(struct report *r);
+
+/* Adds text. Out of memory makes r->err -ENOMEM. A NULL r is allowed: nothing is kept. */
+void report_add(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void report_addv(struct report *r, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+/* Records the first error with its one-line message (no newline in fmt; one is added) and
+ * returns err, so that `return report_fail(r, -EINVAL, "insn %u: ...", i)` reads well. */
+int report_fail(struct report *r, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

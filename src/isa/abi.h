@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What running code and the engine agree on: helper calls, callbacks, tail calls.
+ * Generated code depends on these layouts; offsets are asserted in the targets.
+ */
+#ifndef SKEP_ISA_ABI_H
+#define SKEP_ISA_ABI_H
+
+#include <stdint.h>
+
+struct unit;
+
+/* A helper, a callback or a program's entry: the five BPF arguments in C's calling convention.
+ * A helper that needs the running slot takes it from percpu_self (base/percpu.h). */
+typedef uint64_t (*helper_fn)(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5);
+
+/* What CALL may reach. Constant while any unit refers to it. */
+struct env {
+	const helper_fn *helper; /* by number; NULL entries are not callable */
+	uint32_t n_helpers;
+};
+
+/* A program as the target of a tail call. Lives in the program object, immutable. */
+struct callee {
+	const void *native; /* where a tail call of native code enters; NULL: only interpreted */
+	const struct unit *unit; /* what the interpreter runs */
+};
+
+/* What r2 of a tail call (a PROG_ARRAY map object) points to: struct map's tail member lies at
+ * TAIL_ARRAY_OFFSET of struct map. slot[i] is NULL or a callee that stays valid while the caller
+ * runs. Loaded with acquire order. */
+struct tail_array {
+	uint32_t n; /* max_entries */
+	uint32_t pad;
+	const struct callee **slot;
+};
+
+enum { TAIL_CALL_LIMIT = 33 };
+
+/* A callback pointer (the value of LDFUNC) is a native address, or, in the interpreter, one with
+ * bit 63 set. Helpers call it only through callback_call. */
+#define CALLBACK_INTERP (1ull << 63)
+uint64_t interp_callback(uint64_t fn, const uint64_t args[5]); /* interp/ */
+
+static inline uint64_t callback_call(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+				     uint64_t e)
+{
+	if (fn & CALLBACK_INTERP)
+		return interp_callback(fn, (const uint64_t[5]){ a, b, c, d, e });
+	return ((helper_fn)(uintptr_t)fn)(a, b, c, d, e);
+}
+
+#endif
