@@ -2,6 +2,9 @@
 /*
  * The reference interpreter: what every JIT and optimisation is compared with. It runs any unit
  * that unit_decode accepts, internal forms included. Slow and plain on purpose.
+ *
+ * What is in registers and stack before they are written, and in r1-r5 after a call, is nothing
+ * that a program may rely on; engines differ in it.
  */
 #ifndef SKEP_INTERP_INTERP_H
 #define SKEP_INTERP_INTERP_H
@@ -14,8 +17,21 @@ struct interp_opts {
 	uint64_t max_ops; /* stop with -ELOOP after that many ops; 0: no limit */
 };
 
+enum {
+	INTERP_FRAMES = 8,		   /* most frames of a run, callbacks included */
+	INTERP_MAY_GOTO = 8 * 1024 * 1024, /* how often a frame's may_goto ops go on */
+};
+
 /* Runs u from op 0 with r1-r5 = args; *r0 is the result. Tail calls and callbacks included.
- * 0, -ELOOP (limit), -E2BIG (more than 8 frames), -EOPNOTSUPP (a call that env lacks). */
+ * opts may be NULL. 0 or
+ *   -ELOOP       max_ops is used up
+ *   -E2BIG       more than INTERP_FRAMES frames
+ *   -EINVAL      control left the unit
+ *   -EOPNOTSUPP  a call that env lacks, a kfunc, a map or variable that is not resolved, or
+ *                memory of an arena (OP_ARENA): units have no arena yet, and CAST only clears
+ *                the upper half, as with an arena at address 0
+ * and then *r0 is 0. An error within a callback ends the run as soon as its helper returns; the
+ * callback seems to return 1, at which loops stop. */
 int interp_run(const struct unit *u, const uint64_t args[5], const struct interp_opts *opts,
 	       uint64_t *r0);
 
