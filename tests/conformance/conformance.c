@@ -91,13 +91,14 @@ static uint64_t helper_first(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uin
 static const helper_fn helpers[] = { [5] = helper_first };
 static const struct env env = { helpers, sizeof(helpers) / sizeof(helpers[0]), NULL };
 
+/* callx is an internal form for skep, so those are allowed. */
 static int read_unit(const struct sections *s, struct report *r, struct unit **out)
 {
 	struct insns insns = { 0 };
 	int err = s->raw[0] ? parse_raw(s->raw, &insns) : notation_parse(s->assembly, r, &insns);
 
 	if (!err)
-		err = unit_decode(insns.v.at, (uint32_t)insns.v.n, false, r, out);
+		err = unit_decode(insns.v.at, (uint32_t)insns.v.n, true, r, out);
 	vec_free(&insns.v);
 	if (!err)
 		(*out)->env = &env;
