@@ -57,14 +57,20 @@ struct unit {
 	uint32_t n_refs;
 	struct line *lines;
 	uint32_t n_lines;
-	const char *const *sub_names; /* n_subs names or NULL; not owned */
+	const char *const *sub_names; /* n_subs names or NULL; owned only through `names` */
+	void *names; /* the block behind sub_names when the unit owns it, else NULL */
 	const struct env *env; /* helpers that CALL may reach; NULL: none */
 };
 
 void unit_free(struct unit *u);
 
-/* A deep copy of ops, slots, subs, refs and lines; NULL when there is no memory. */
+/* A deep copy of ops, slots, subs, refs, lines and names; NULL when there is no memory. */
 struct unit *unit_copy(const struct unit *u);
+
+/* Makes u->slot and u->subs from u->ops (older ones are freed), for whoever built a unit out of
+ * ops. Checks that every target exists, that jumps stay in their subprogram and that each
+ * subprogram ends with exit or goto. 0, -EINVAL with a message in the kernel's words, -ENOMEM. */
+int unit_index(struct unit *u, struct report *r);
 
 /* From the wire form, `n` 8-byte instructions in host byte order, to a fresh unit (decode.c).
  * Checks everything that can be said of the instructions alone: opcodes, reserved fields,
