@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Adds up meson's testlog.json files: every TAP subtest counts as one. The last line is
+`N passed, N failed[, N skipped]`; the exit status is 1 when something failed or nothing ran."""
+import json
+import re
+import sys
+
+POINT = re.compile(r"^(not )?ok\b(?:[^#]|\\#)*(?:#\s*(skip|todo)\b)?", re.I)
+
+
+def count(test):
+    """(passed, failed, skipped) of one test of meson's log. Its own result counts beyond its
+    subtests: a program that crashed after its last `ok` is a failure."""
+    passed = failed = skipped = 0
+    for line in test.get("stdout", "").splitlines():
+        point = POINT.match(line)
+        if point and (point[2] or "").lower() == "skip":
+            skipped += 1
+        elif point and point[1] and not point[2]:
+            failed += 1
+        elif point:
+            passed += 1
+    result = test["result"]
+    if result == "SKIP":
+        return passed, failed, max(skipped, 1)
+    if result not in ("OK", "EXPECTEDFAIL"):
+        return passed, max(failed, 1), skipped
+    if not passed + failed + skipped:
+        return 1, 0, 0
+    return passed, failed, skipped
+
+
+def main(paths):
+    total = [0, 0, 0]
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as f:
+                tests = [json.loads(line) for line in f]
+        except OSError as e:
+            print(f"count-tests: {path}: {e.strerror}")
+            tests = []
+        if not tests:
+            print(f"count-tests: {path}: no test ran")
+            total[1] += 1
+        for test in tests:
+            sums = count(test)
+            total = [a + b for a, b in zip(total, sums)]
+            if sums[1]:
+                print(f"FAILED {path}: {test['name']}: {test['result']}, {sums[1]} failed")
+    passed, failed, skipped = total
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
