@@ -18,8 +18,9 @@ typedef uint64_t (*helper_fn)(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4
 struct env {
 	const helper_fn *helper; /* by number; NULL entries are not callable */
 	uint32_t n_helpers;
-	/* LDABS and LDIND: the value of `size` (1, 2, 4) bytes at `offset` of the packet behind ctx,
-	 * in host byte order, or UINT64_MAX when outside. NULL: no packet, the program ends with 0. */
+	/* LDABS and LDIND: the value of `size` (1, 2, 4) bytes at `offset` of the packet behind
+	 * ctx, in host byte order, or UINT64_MAX when outside. NULL: no packet, the program ends
+	 * with 0. */
 	uint64_t (*load_abs)(uint64_t ctx, int64_t offset, uint64_t size);
 };
 

@@ -84,9 +84,10 @@ static bool op_writes_src(const struct op *op)
 
 static int decode_check_regs(const struct decode *d, uint32_t at, const struct op *op)
 {
-	unsigned bad = op->dst >= BPF_REGS ? op->dst : op->src;
+	unsigned last = d->internal ? BPF_AX : BPF_FP;
+	unsigned bad = op->dst > last ? op->dst : op->src;
 
-	if (bad >= BPF_REGS)
+	if (bad > last)
 		return report_fail(d->r, -EINVAL, "insn %u: R%u is invalid", at, bad);
 	if ((op_has(op, P_WRITES_DST) && op->dst == BPF_FP) ||
 	    (op_writes_src(op) && op->src == BPF_FP))

@@ -17,9 +17,30 @@ enum op_code {
 };
 
 enum op_form {
-	FORM_ALU, FORM_NEG, FORM_MOV, FORM_END, FORM_LDIMM, FORM_LDMAP, FORM_LDFUNC, FORM_LD, FORM_ST,
-	FORM_LDABS, FORM_ATOMIC, FORM_ACQ, FORM_REL, FORM_JA, FORM_JCOND, FORM_MAYGOTO, FORM_CALL,
-	FORM_CALLSUB, FORM_CALLKFUNC, FORM_CALLX, FORM_TAILCALL, FORM_EXIT, FORM_CAST, FORM_PERCPU,
+	FORM_ALU,
+	FORM_NEG,
+	FORM_MOV,
+	FORM_END,
+	FORM_LDIMM,
+	FORM_LDMAP,
+	FORM_LDFUNC,
+	FORM_LD,
+	FORM_ST,
+	FORM_LDABS,
+	FORM_ATOMIC,
+	FORM_ACQ,
+	FORM_REL,
+	FORM_JA,
+	FORM_JCOND,
+	FORM_MAYGOTO,
+	FORM_CALL,
+	FORM_CALLSUB,
+	FORM_CALLKFUNC,
+	FORM_CALLX,
+	FORM_TAILCALL,
+	FORM_EXIT,
+	FORM_CAST,
+	FORM_PERCPU,
 	FORM_NOSPEC,
 };
 
@@ -39,8 +60,9 @@ enum {
 
 /* Bits of op.mode. */
 enum {
-	OP_REG = 1 << 0, /* second operand is register src, not imm (arithmetic, compares, stores) */
-	OP_W32 = 1 << 1, /* 32-bit width */
+	OP_REG =
+	    1 << 0, /* second operand is register src, not imm (arithmetic, compares, stores) */
+	OP_W32 = 1 << 1,   /* 32-bit width */
 	OP_SIZE_SHIFT = 2, /* two bits: log2 of the access size in bytes */
 	OP_SIZE_MASK = 3 << OP_SIZE_SHIFT,
 	OP_SX = 1 << 4,	   /* sign-extend */
@@ -52,15 +74,21 @@ enum {
 struct op {
 	uint8_t code; /* enum op_code */
 	uint8_t mode;
-	uint8_t dst; /* 0-10 */
-	uint8_t src; /* 0-10, 0 when unused */
+	uint8_t dst; /* 0-10; 11 in internal forms */
+	uint8_t src; /* 0-10, 0 when unused; 11 in internal forms */
 	int32_t off; /* bytes for memory; target op index for jumps, CALLSUB and LDFUNC */
 	int64_t imm; /* sign-extended 32-bit value except for LDIMM */
 };
 
 _Static_assert(sizeof(struct op) == 16, "struct op is 16 bytes");
 
-enum { BPF_REGS = 11, BPF_FP = 10, BPF_STACK = 512 /* bytes for each frame */ };
+enum {
+	BPF_FP = 10,
+	BPF_AX = 11, /* scratch register of rewrites, as in the kernel's own dumps; a user's program
+		      * never has it, and it holds nothing across calls and subprograms */
+	BPF_REGS = 12,	 /* r0-r10 and BPF_AX */
+	BPF_STACK = 512, /* bytes for each frame */
+};
 
 struct op_row {
 	const char *name; /* "add" */

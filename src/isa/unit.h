@@ -16,13 +16,13 @@ struct report;
 
 /* What verifier, printer and code generation need to know of a map. First member of struct map. */
 struct map_desc {
-	uint32_t type; /* BPF_MAP_TYPE_* */
+	uint32_t type;				    /* BPF_MAP_TYPE_* */
 	uint32_t key_size, value_size, max_entries; /* bytes, bytes, elements */
-	uint32_t flags; /* BPF_F_* of MAP_CREATE */
+	uint32_t flags;				    /* BPF_F_* of MAP_CREATE */
 	uint32_t id;
 	uint64_t extra; /* map_extra */
 	char name[16];
-	uint8_t frozen; /* user space can no longer write */
+	uint8_t frozen;		      /* user space can no longer write */
 	const struct map_desc *inner; /* map-in-map: what an inner map looks like, else NULL */
 	uint32_t btf_id, btf_key_id, btf_value_id;
 };
@@ -36,7 +36,7 @@ enum ref_kind { REF_MAP = 1, REF_VAR };
 struct ref {
 	uint8_t kind;
 	const struct map_desc *map; /* REF_MAP */
-	uint64_t addr;	/* what LDMAP gives: the address of the map object; LDBTF: of the variable */
+	uint64_t addr; /* what LDMAP gives: the address of the map object; LDBTF: of the variable */
 	uint64_t value; /* what LDVALUE gives at off 0; 0 when the map has no direct value */
 };
 
@@ -50,15 +50,15 @@ struct line {
 struct unit {
 	struct op *ops;
 	uint32_t n_ops;
-	uint32_t *slot;	  /* n_ops + 1 values: op index -> index of its first 8-byte instruction */
-	uint32_t *subs;	  /* first op of each subprogram, ascending; subs[0] == 0 */
+	uint32_t *slot; /* n_ops + 1 values: op index -> index of its first 8-byte instruction */
+	uint32_t *subs; /* first op of each subprogram, ascending; subs[0] == 0 */
 	uint32_t n_subs;
 	struct ref *refs;
 	uint32_t n_refs;
 	struct line *lines;
 	uint32_t n_lines;
 	const char *const *sub_names; /* n_subs names or NULL; owned only through `names` */
-	void *names; /* the block behind sub_names when the unit owns it, else NULL */
+	void *names;	       /* the block behind sub_names when the unit owns it, else NULL */
 	const struct env *env; /* helpers that CALL may reach; NULL: none */
 };
 

@@ -24,7 +24,9 @@ enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 /* Row numbers: each WIRE has a name, each ALSO takes one number. An enumerator without a name
  * does not exist, so the numbers come from the offsets of one-byte members. */
 struct wire_index {
-#define ALSO(opcode, op, mode, use, key, value, bad) uint8_t : 8;
+#define ALSO(opcode, op, mode, use, key, value, bad)                                               \
+	uint8_t:                                                                                   \
+	8;
 #define WIRE(id, opcode, op, mode, use, key, value, bad) uint8_t id;
 #include "isa/wire.def"
 };

@@ -15,33 +15,47 @@ struct op;
 enum wire_use {
 	USE_DST = 1 << 0,
 	USE_SRC = 1 << 1,
-	USE_OFF = 1 << 2, /* op.off */
-	USE_IMM = 1 << 3, /* op.imm */
-	USE_JUMP_OFF = 1 << 4, /* off is the distance to the op op.off */
-	USE_JUMP_IMM = 1 << 5, /* imm is the distance to the op op.off */
-	USE_SWAP = 1 << 6, /* imm is op.imm: 16, 32 or 64 */
-	USE_CAST = 1 << 7, /* imm is op.imm: 1 or 0x10000 */
-	USE_HIGH_IMM = 1 << 8, /* the second instruction's imm is the upper half of op.imm */
-	USE_HIGH_OFF = 1 << 9, /* ... is op.off */
+	USE_OFF = 1 << 2,	 /* op.off */
+	USE_IMM = 1 << 3,	 /* op.imm */
+	USE_JUMP_OFF = 1 << 4,	 /* off is the distance to the op op.off */
+	USE_JUMP_IMM = 1 << 5,	 /* imm is the distance to the op op.off */
+	USE_SWAP = 1 << 6,	 /* imm is op.imm: 16, 32 or 64 */
+	USE_CAST = 1 << 7,	 /* imm is op.imm: 1 or 0x10000 */
+	USE_HIGH_IMM = 1 << 8,	 /* the second instruction's imm is the upper half of op.imm */
+	USE_HIGH_OFF = 1 << 9,	 /* ... is op.off */
 	USE_HIGH_ONLY = 1 << 10, /* ... is op.imm */
-	USE_INTERNAL = 1 << 11, /* refused in what a user loads */
+	USE_INTERNAL = 1 << 11,	 /* refused in what a user loads */
 };
 
 enum wire_key { KEY_NONE, KEY_SRC, KEY_OFF, KEY_IMM };
 
 /* What the kernel says of reserved fields; texts in decode.c. */
 enum wire_bad {
-	BAD_ALU, BAD_NEG, BAD_MOV, BAD_END, BAD_LD_IMM, BAD_LDX, BAD_ST, BAD_STX, BAD_LD_ABS,
-	BAD_ATOMIC, BAD_JA, BAD_JMP, BAD_MAYGOTO, BAD_CALL, BAD_EXIT, BAD_COUNT
+	BAD_ALU,
+	BAD_NEG,
+	BAD_MOV,
+	BAD_END,
+	BAD_LD_IMM,
+	BAD_LDX,
+	BAD_ST,
+	BAD_STX,
+	BAD_LD_ABS,
+	BAD_ATOMIC,
+	BAD_JA,
+	BAD_JMP,
+	BAD_MAYGOTO,
+	BAD_CALL,
+	BAD_EXIT,
+	BAD_COUNT
 };
 
 struct wire {
 	uint8_t opcode;
-	uint8_t code; /* enum op_code */
-	uint8_t mode; /* op.mode */
-	uint8_t key;  /* enum wire_key */
-	uint8_t bad;  /* enum wire_bad */
-	uint16_t use; /* enum wire_use */
+	uint8_t code;  /* enum op_code */
+	uint8_t mode;  /* op.mode */
+	uint8_t key;   /* enum wire_key */
+	uint8_t bad;   /* enum wire_bad */
+	uint16_t use;  /* enum wire_use */
 	int32_t value; /* of the key field */
 };
 
