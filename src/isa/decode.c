@@ -84,7 +84,7 @@ static bool op_writes_src(const struct op *op)
 
 static int decode_check_regs(const struct decode *d, uint32_t at, const struct op *op)
 {
-	unsigned last = d->internal ? BPF_AX : BPF_FP;
+	unsigned last = d->internal ? BPF_BX : BPF_FP;
 	unsigned bad = op->dst > last ? op->dst : op->src;
 
 	if (bad > last)

@@ -74,8 +74,8 @@ enum {
 struct op {
 	uint8_t code; /* enum op_code */
 	uint8_t mode;
-	uint8_t dst; /* 0-10; 11 in internal forms */
-	uint8_t src; /* 0-10, 0 when unused; 11 in internal forms */
+	uint8_t dst; /* 0-10; 11 and 12 in internal forms */
+	uint8_t src; /* 0-10, 0 when unused; 11 and 12 in internal forms */
 	int32_t off; /* bytes for memory; target op index for jumps, CALLSUB and LDFUNC */
 	int64_t imm; /* sign-extended 32-bit value except for LDIMM */
 };
@@ -84,9 +84,9 @@ _Static_assert(sizeof(struct op) == 16, "struct op is 16 bytes");
 
 enum {
 	BPF_FP = 10,
-	BPF_AX = 11, /* scratch register of rewrites, as in the kernel's own dumps; a user's program
-		      * never has it, and it holds nothing across calls and subprograms */
-	BPF_REGS = 12,	 /* r0-r10 and BPF_AX */
+	BPF_AX = 11, /* scratch registers of rewrites (r11 as in the kernel's own dumps); a user's */
+	BPF_BX = 12, /* program never has them, and they hold nothing across calls and subprograms */
+	BPF_REGS = 13,	 /* r0-r10, BPF_AX, BPF_BX */
 	BPF_STACK = 512, /* bytes for each frame */
 };
 

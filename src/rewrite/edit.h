@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a rewrite makes its new unit: it walks the old one and, for each old op, puts the ops that
+ * stand in its place. Jumps and calls in what is put name old ops, as they do in the old unit, or,
+ * with edit_put_local, ops of the same replacement; edit_finish turns both into new indexes and
+ * carries subprograms, lines, refs and names over.
+ */
+#ifndef SKEP_REWRITE_EDIT_H
+#define SKEP_REWRITE_EDIT_H
+
+#include "base/vec.h"
+#include "isa/unit.h"
+
+struct edit {
+	const struct unit *old;
+	VEC(struct op) ops;
+	VEC(uint8_t) local; /* op.off is already an index into ops */
+	uint32_t *first;    /* old op -> its first new op; n_ops + 1 entries */
+	int err;
+};
+
+/* Starts an empty new unit. Errors stick and come out of edit_finish. */
+void edit_begin(struct edit *e, const struct unit *old);
+
+/* What is put from here on stands in place of old op i. Called once for each, in order; what jumps
+ * to old op i will go to the first op put after this call (or the next op's, when none is). */
+void edit_at(struct edit *e, uint32_t i);
+
+void edit_put(struct edit *e, struct op op);
+
+/* A jump to the op `ahead` places behind it (1: the next one). */
+void edit_put_local(struct edit *e, struct op op, int32_t ahead);
+
+/* The new unit, or the first error. Frees what e holds in any case. */
+int edit_finish(struct edit *e, struct report *r, struct unit **out);
+
+#endif
