@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* HASH, PERCPU_HASH and their LRU variants: which values lie behind the table's cells. */
+#include "base/percpu.h"
+#include "map/hash.h"
+#include "map/types.h"
+#include "map/value.h"
+
+static void put_plain(const struct hash *h, uint32_t id, const void *src, bool fresh)
+{
+	void *value = cell_value(h, cell_at(h, id));
+
+	if (fresh)
+		value_init(h->m, value, src);
+	else
+		value_write(h->m, value, src, BPF_F_LOCK);
+}
+
+static void put_slot(const struct hash *h, uint32_t id, const void *src, bool fresh)
+{
+	uint32_t off = cell_percpu(h, id);
+
+	if (fresh)
+		value_init_percpu(h->m, off, src, false);
+	else
+		words_store(percpu_at(value_slot(), off), src, h->m->desc.value_size);
+}
+
+static void put_slots(const struct hash *h, uint32_t id, const void *src, bool fresh)
+{
+	value_write_percpu(h->m, cell_percpu(h, id), src);
+}
+
+/* What the kernel's reference bit is for: only what was looked up is worth keeping. */
+static void touch(struct cell *c)
+{
+	if (!__atomic_load_n(&c->ref, __ATOMIC_RELAXED))
+		__atomic_store_n(&c->ref, 1, __ATOMIC_RELAXED);
+}
+
+static void *plain_lookup(struct map *m, const void *key)
+{
+	const struct hash *h = m->priv;
+	uint32_t id = hash_find(h, key);
+
+	return id == NONE ? NULL : cell_value(h, cell_at(h, id));
+}
+
+static int plain_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
+{
+	void *at = plain_lookup(m, key);
+
+	if (!at)
+		return -ENOENT;
+	value_read(m, value, at, flags);
+	return 0;
+}
+
+static int plain_update(struct map *m, const void *key, const void *value, uint64_t flags)
+{
+	if ((flags & ~(uint64_t)BPF_F_LOCK) > BPF_EXIST)
+		return -EINVAL;
+	if (flags & BPF_F_LOCK && !value_has_lock(m))
+		return -EINVAL;
+	return hash_put(m->priv, key, value, flags, put_plain, flags & BPF_F_LOCK);
+}
+
+static void *lru_lookup(struct map *m, const void *key)
+{
+	const struct hash *h = m->priv;
+	uint32_t id = hash_find(h, key);
+
+	if (id == NONE)
+		return NULL;
+	touch(cell_at(h, id));
+	return cell_value(h, cell_at(h, id));
+}
+
+static int lru_update(struct map *m, const void *key, const void *value, uint64_t flags)
+{
+	return flags > BPF_EXIST ? -EINVAL
+				 : hash_put(m->priv, key, value, flags, put_plain, false);
+}
+
+static void *percpu_lookup_slot(struct map *m, const void *key, unsigned slot)
+{
+	const struct hash *h = m->priv;
+	uint32_t id = hash_find(h, key);
+
+	if (id == NONE)
+		return NULL;
+	if (h->lru)
+		touch(cell_at(h, id));
+	return percpu_at(slot, cell_percpu(h, id));
+}
+
+static void *percpu_lookup(struct map *m, const void *key)
+{
+	return percpu_lookup_slot(m, key, value_slot());
+}
+
+static void *percpu_lookup_cpu(struct map *m, const void *key, uint32_t cpu)
+{
+	return cpu < percpu_slots() ? percpu_lookup_slot(m, key, cpu) : NULL;
+}
+
+static int percpu_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
+{
+	const struct hash *h = m->priv;
+	uint32_t id = hash_find(h, key);
+
+	if (id == NONE)
+		return -ENOENT;
+	value_read_percpu(m, value, cell_percpu(h, id));
+	return 0;
+}
+
+static int percpu_update(struct map *m, const void *key, const void *value, uint64_t flags)
+{
+	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_slot, true);
+}
+
+static int percpu_user_update(struct map *m, const void *key, const void *value, uint64_t flags)
+{
+	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_slots, true);
+}
+
+/* LRU maps are preallocated; per-CPU values must fit the kernel's per-CPU allocator. */
+static int lru_check(const struct map_desc *d)
+{
+	if (d->flags & BPF_F_NO_PREALLOC)
+		return -ENOTSUPP;
+	return hash_check(d);
+}
+
+static int percpu_check(const struct map_desc *d)
+{
+	if (d->flags & BPF_F_NUMA_NODE)
+		return -EINVAL;
+	return d->value_size && round8(d->value_size) > MAP_PERCPU_MAX ? -E2BIG : hash_check(d);
+}
+
+static int lru_percpu_check(const struct map_desc *d)
+{
+	int err = lru_check(d);
+
+	return err ? err : percpu_check(d);
+}
+
+/* With lists for each CPU, each has the same number of elements. */
+static int lru_create(struct map *m)
+{
+	uint32_t slots = percpu_slots();
+	uint64_t n = ((uint64_t)m->desc.max_entries + slots - 1) / slots * slots;
+
+	if (m->desc.flags & BPF_F_NO_COMMON_LRU)
+		m->desc.max_entries = (uint32_t)(n <= UINT32_MAX ? n : n - slots);
+	return hash_create(m);
+}
+
+#define TABLE_OPS                                                                                  \
+	.destroy = hash_destroy, .erase = hash_erase, .next_key = hash_next_key,                   \
+	.user_lookup_erase = hash_lookup_erase, .bucket = hash_bucket, .for_each = hash_for_each
+
+const struct map_ops hash_ops = {
+	TABLE_OPS,
+	.check = hash_check,
+	.create = hash_create,
+	.lookup = plain_lookup,
+	.update = plain_update,
+};
+
+const struct map_ops lru_hash_ops = {
+	TABLE_OPS,
+	.check = lru_check,
+	.create = lru_create,
+	.lookup = lru_lookup,
+	.user_lookup = plain_user_lookup,
+	.update = lru_update,
+};
+
+#define PERCPU_OPS                                                                                 \
+	.lookup = percpu_lookup, .lookup_percpu = percpu_lookup_cpu, .update = percpu_update,      \
+	.user_lookup = percpu_user_lookup, .user_update = percpu_user_update
+
+const struct map_ops percpu_hash_ops = {
+	TABLE_OPS,
+	PERCPU_OPS,
+	.check = percpu_check,
+	.create = hash_create,
+};
+
+const struct map_ops lru_percpu_hash_ops = {
+	TABLE_OPS,
+	PERCPU_OPS,
+	.check = lru_percpu_check,
+	.create = lru_create,
+};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Going over the elements of a hash table: bucket by bucket, each from its home cell. */
+#include "base/percpu.h"
+#include "map/hash.h"
+#include "map/value.h"
+
+static bool cell_used(const struct hash *h, uint32_t id)
+{
+	return __atomic_load_n(&cell_at(h, id)->tag, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* The first element of bucket `home` or of one behind it; NONE. */
+static uint32_t first_from(const struct hash *h, uint32_t home)
+{
+	for (; home <= h->mask; home++) {
+		uint32_t next;
+
+		if (cell_used(h, home))
+			return home;
+		next = __atomic_load_n(&cell_at(h, home)->next, __ATOMIC_ACQUIRE);
+		if (next)
+			return next;
+	}
+	return NONE;
+}
+
+static uint32_t after(const struct hash *h, uint32_t home, uint32_t id)
+{
+	uint32_t next = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_ACQUIRE);
+
+	return next ? next : first_from(h, home + 1);
+}
+
+int hash_next_key(struct map *m, const void *key, void *next)
+{
+	const struct hash *h = m->priv;
+	uint32_t id = key ? hash_find(h, key) : NONE;
+
+	id = id == NONE ? first_from(h, 0) : after(h, hash_home(h, key), id);
+	if (id == NONE)
+		return -ENOENT;
+	words_load(next, cell_at(h, id)->key, h->key_size);
+	return 0;
+}
+
+/* The value as user space sees it. */
+static void read_value(const struct hash *h, uint32_t id, void *value, uint64_t flags)
+{
+	if (h->m->type->percpu)
+		value_read_percpu(h->m, value, cell_percpu(h, id));
+	else
+		value_read(h->m, value, cell_value(h, cell_at(h, id)), flags);
+}
+
+static uint32_t bucket_count(const struct hash *h, uint32_t home)
+{
+	uint32_t n = cell_used(h, home), id = cell_at(h, home)->next;
+
+	for (; id; id = cell_at(h, id)->next)
+		n++;
+	return n;
+}
+
+static void take(const struct hash *h, uint32_t home, uint32_t id, bool erase)
+{
+	if (!erase)
+		return;
+	hash_take_out(h, home, id);
+	pool_give(h->pool);
+}
+
+/* With the bucket locked. */
+static void bucket_read(const struct hash *h, uint32_t home, uint8_t *keys, uint8_t *values,
+			uint64_t flags, bool erase)
+{
+	size_t size = map_user_value_size(h->m);
+	uint32_t id = cell_used(h, home) ? home : cell_at(h, home)->next, next;
+
+	for (; id; id = next) {
+		next = cell_at(h, id)->next;
+		words_load(keys, cell_at(h, id)->key, h->key_size);
+		read_value(h, id, values, flags);
+		take(h, home, id, erase);
+		keys += h->key_size;
+		values += size;
+	}
+}
+
+int hash_bucket(struct map *m, uint32_t bucket, void *keys, void *values, uint32_t *count,
+		uint64_t flags, bool erase)
+{
+	const struct hash *h = m->priv;
+	uint32_t room = *count;
+	int err;
+
+	*count = 0;
+	if (bucket > h->mask)
+		return -ENOENT;
+	if (!cell_used(h, bucket) && !__atomic_load_n(&cell_at(h, bucket)->next, __ATOMIC_ACQUIRE))
+		return 0;
+	err = lock_enter();
+	if (err)
+		return err;
+	lock_take(&cell_at(h, bucket)->lock);
+	*count = bucket_count(h, bucket);
+	if (*count <= room)
+		bucket_read(h, bucket, keys, values, flags, erase);
+	else
+		err = -ENOSPC;
+	lock_drop(&cell_at(h, bucket)->lock);
+	lock_leave();
+	return err;
+}
+
+int hash_lookup_erase(struct map *m, const void *key, void *value, uint64_t flags)
+{
+	const struct hash *h = m->priv;
+	uint32_t home = hash_home(h, key), id;
+	int err = lock_enter();
+
+	if (err)
+		return err;
+	lock_take(&cell_at(h, home)->lock);
+	id = hash_find(h, key);
+	if (id != NONE) {
+		read_value(h, id, value, flags);
+		take(h, home, id, true);
+	}
+	lock_drop(&cell_at(h, home)->lock);
+	lock_leave();
+	return id != NONE ? 0 : -ENOENT;
+}
+
+static void *program_value(const struct hash *h, uint32_t id)
+{
+	if (h->m->type->percpu)
+		return percpu_at(value_slot(), cell_percpu(h, id));
+	return cell_value(h, cell_at(h, id));
+}
+
+long hash_for_each(struct map *m, uint64_t callback, uint64_t ctx)
+{
+	const struct hash *h = m->priv;
+	long n = 0;
+	uint64_t stop = 0;
+
+	for (uint32_t home = 0; home <= h->mask && !stop; home++) {
+		uint32_t id = cell_used(h, home) ? home : cell_at(h, home)->next, next;
+
+		for (; id && !stop; id = next) {
+			next = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_ACQUIRE);
+			n++;
+			stop = callback_call(callback, (uintptr_t)m,
+					     (uintptr_t)cell_at(h, id)->key,
+					     (uintptr_t)program_value(h, id), ctx, 0);
+		}
+	}
+	return n;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/percpu.h"
+#include "map/hash.h"
+#include "map/value.h"
+
+enum { CACHES_MAX = 64, CACHE_CELLS = 28, BATCH = CACHE_CELLS / 2, TOKENS_KEEP = 64 };
+
+/* One for each slot (or several slots), on its own cache lines. */
+struct cache {
+	uint32_t lock;
+	uint32_t tokens;
+	uint32_t n; /* cells */
+	uint32_t cell[CACHE_CELLS];
+	uint32_t pad;
+} __attribute__((aligned(128)));
+
+struct pool {
+	uint32_t lock;
+	uint32_t tokens;
+	uint32_t free;	/* freed cells, linked by next; 0: none */
+	uint32_t fresh; /* cells from here to `end` were never used */
+	uint32_t end;
+	uint32_t n_caches;
+	struct cache cache[CACHES_MAX];
+} __attribute__((aligned(128)));
+
+size_t pool_size(void)
+{
+	return sizeof(struct pool);
+}
+
+/* What sits in caches is not lost to others only because it exists beyond max_entries. A replaced
+ * element has two cells for a moment: room for many threads that do so at once. */
+uint32_t pool_slack(bool in_place)
+{
+	return CACHES_MAX * CACHE_CELLS + (in_place ? 0 : 1024);
+}
+
+void pool_init(struct pool *p, uint32_t tokens, uint32_t first_cell, uint32_t n_cells)
+{
+	unsigned slots = percpu_slots();
+
+	p->tokens = tokens;
+	p->fresh = first_cell;
+	p->end = n_cells;
+	p->n_caches = slots < CACHES_MAX ? slots : CACHES_MAX;
+}
+
+static struct cache *own_cache(struct pool *p)
+{
+	struct cache *c = &p->cache[value_slot() % p->n_caches];
+
+	lock_take(&c->lock);
+	return c;
+}
+
+static uint32_t tokens_from_pool(struct pool *p, uint32_t want)
+{
+	uint32_t n;
+
+	if (!__atomic_load_n(&p->tokens, __ATOMIC_RELAXED))
+		return 0;
+	lock_take(&p->lock);
+	n = p->tokens < want ? p->tokens : want;
+	__atomic_store_n(&p->tokens, p->tokens - n, __ATOMIC_RELAXED);
+	lock_drop(&p->lock);
+	return n;
+}
+
+/* One token of any cache. The caller holds no cache's lock. */
+static bool token_steal(struct pool *p)
+{
+	bool got = false;
+
+	for (uint32_t i = 0; i < p->n_caches && !got; i++) {
+		struct cache *c = &p->cache[i];
+
+		lock_take(&c->lock);
+		got = c->tokens > 0;
+		c->tokens -= got;
+		lock_drop(&c->lock);
+	}
+	return got || tokens_from_pool(p, 1);
+}
+
+bool pool_take(struct pool *p)
+{
+	struct cache *c = own_cache(p);
+	bool got;
+
+	if (!c->tokens)
+		c->tokens = tokens_from_pool(p, TOKENS_KEEP / 2);
+	got = c->tokens > 0;
+	c->tokens -= got;
+	lock_drop(&c->lock);
+	return got || token_steal(p);
+}
+
+void pool_give(struct pool *p)
+{
+	struct cache *c = own_cache(p);
+
+	if (++c->tokens > TOKENS_KEEP) {
+		c->tokens -= TOKENS_KEEP / 2;
+		lock_take(&p->lock);
+		__atomic_store_n(&p->tokens, p->tokens + TOKENS_KEEP / 2, __ATOMIC_RELAXED);
+		lock_drop(&p->lock);
+	}
+	lock_drop(&c->lock);
+}
+
+static uint32_t cell_from_pool(const struct hash *h)
+{
+	struct pool *p = h->pool;
+	uint32_t id = p->free;
+
+	if (id)
+		p->free = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_RELAXED);
+	else if (p->fresh < p->end)
+		id = p->fresh++;
+	return id;
+}
+
+static void cache_fill(const struct hash *h, struct cache *c)
+{
+	uint32_t id = 1;
+
+	lock_take(&h->pool->lock);
+	while (c->n < BATCH && id) {
+		id = cell_from_pool(h);
+		if (id)
+			c->cell[c->n++] = id;
+	}
+	lock_drop(&h->pool->lock);
+}
+
+uint32_t pool_cell(const struct hash *h)
+{
+	struct cache *c = own_cache(h->pool);
+	uint32_t id;
+
+	if (!c->n)
+		cache_fill(h, c);
+	id = c->n ? c->cell[--c->n] : 0;
+	lock_drop(&c->lock);
+	return id;
+}
+
+static void cache_flush(const struct hash *h, struct cache *c)
+{
+	struct pool *p = h->pool;
+
+	lock_take(&p->lock);
+	while (c->n > BATCH) {
+		uint32_t id = c->cell[--c->n];
+
+		__atomic_store_n(&cell_at(h, id)->next, p->free, __ATOMIC_RELAXED);
+		p->free = id;
+	}
+	lock_drop(&p->lock);
+}
+
+void pool_cell_free(const struct hash *h, uint32_t id)
+{
+	struct cache *c = own_cache(h->pool);
+
+	if (c->n == CACHE_CELLS)
+		cache_flush(h, c);
+	c->cell[c->n++] = id;
+	lock_drop(&c->lock);
+}
