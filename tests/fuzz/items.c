@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Items without control flow: arithmetic, memory, atomics.
+ */
+#include <stddef.h>
+
+#include "emit.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static uint8_t pick_of(struct gen *g, const uint8_t *codes, size_t n)
+{
+	return codes[rng_below(&g->rng, (uint32_t)n)];
+}
+
+static uint8_t pick_w32(struct gen *g)
+{
+	return rng_below(&g->rng, 2) ? OP_W32 : 0;
+}
+
+static void item_alu(struct gen *g)
+{
+	static const uint8_t codes[] = { OP_ADD, OP_SUB,  OP_MUL,  OP_DIV,   OP_SDIV,
+					 OP_MOD, OP_SMOD, OP_OR,   OP_AND,   OP_XOR,
+					 OP_LSH, OP_RSH,  OP_ARSH, OP_UHMUL, OP_SHMUL };
+	const uint8_t code = pick_of(g, codes, COUNT(codes));
+
+	if (rng_below(&g->rng, 2))
+		emit(g, op_imm(code, pick_w32(g), pick_dst(g), value_32(&g->rng)));
+	else
+		emit(g, op_reg(code, pick_w32(g), pick_dst(g), pick_src(g)));
+}
+
+/* A register operand that is at an edge of the operation, which random values seldom are. */
+static void item_alu_edge(struct gen *g)
+{
+	static const uint8_t codes[] = {
+		OP_DIV, OP_SDIV, OP_MOD, OP_SMOD, OP_LSH, OP_RSH, OP_ARSH
+	};
+	static const uint64_t left[] = { INT64_MIN, INT32_MIN, 0x80000000, UINT64_MAX, 1, 0 };
+	static const uint64_t right[] = { 0,  UINT64_MAX, UINT32_MAX, 1ull << 32, 1,
+					  31, 32,	  63,	      64,	  65 };
+	const uint8_t dst = pick_dst(g), src = pick_dst(g);
+
+	emit_const(g, dst, left[rng_below(&g->rng, COUNT(left))]);
+	emit_const(g, src, right[rng_below(&g->rng, COUNT(right))]);
+	emit(g, op_reg(pick_of(g, codes, COUNT(codes)), pick_w32(g), dst, src));
+}
+
+static void item_unary(struct gen *g)
+{
+	static const uint8_t swaps[] = { OP_TOLE, OP_TOBE, OP_BSWAP };
+
+	if (rng_once_in(&g->rng, 3))
+		emit(g, op_imm(OP_NEG, pick_w32(g), pick_dst(g), 0));
+	else
+		emit(g, op_imm(pick_of(g, swaps, COUNT(swaps)), 0, pick_dst(g),
+			       16 << rng_below(&g->rng, 3)));
+}
+
+static void item_mov(struct gen *g)
+{
+	const uint8_t w32 = pick_w32(g);
+	const unsigned bytes = 1u << rng_below(&g->rng, w32 ? 2 : 3);
+
+	if (rng_below(&g->rng, 2))
+		emit(g,
+		     op_reg(OP_MOV, w32 | OP_SX | op_mode_size(bytes), pick_dst(g), pick_src(g)));
+	else
+		emit(g, op_reg(OP_MOV, w32, pick_dst(g), pick_src(g)));
+}
+
+static void item_const(struct gen *g)
+{
+	emit_const(g, pick_dst(g), value_64(&g->rng));
+}
+
+/* Addresses that are the same for every engine, as numbers. */
+static void item_address(struct gen *g)
+{
+	struct op op = op_imm(OP_LDVALUE, 0, pick_dst(g), 1);
+
+	if (rng_below(&g->rng, 2))
+		op.off = value_32(&g->rng);
+	else
+		op = op_imm(OP_LDBTF, 0, op.dst, 2);
+	emit(g, op);
+}
+
+static void item_engine(struct gen *g)
+{
+	struct op op = op_imm(OP_CAST, 0, pick_dst(g), rng_below(&g->rng, 2) ? 1 : 1 << 16);
+
+	op.src = pick_src(g);
+	emit(g, rng_once_in(&g->rng, 4) ? op_imm(OP_NOSPEC, 0, 0, 0) : op);
+}
+
+/* [reg + off]: `size` bytes that the program owns. */
+struct place {
+	uint8_t reg;
+	int32_t off;
+	bool temporary; /* reg was made for it */
+	bool stack;
+};
+
+/* An address in `reg` plus a constant k, in one of the ways. */
+static void emit_shift(struct gen *g, uint8_t reg, int32_t k)
+{
+	if (rng_below(&g->rng, 2))
+		emit_pinned(g, op_imm(OP_ADD, 0, reg, k));
+	else
+		emit_pinned(g, op_imm(OP_SUB, 0, reg, -(int64_t)k));
+}
+
+/* On the stack, through r10 or a copy of it that is moved by k. */
+static struct place place_stack(struct gen *g, int32_t size, int32_t align)
+{
+	struct place p = { .reg = BPF_FP, .stack = true };
+	int32_t k;
+
+	p.off = value_offset(&g->rng, -g->stack, -size, align);
+	if (rng_below(&g->rng, 2))
+		return p;
+	k = value_offset(&g->rng, -20000, 20000, 8);
+	p.temporary = true;
+	p.reg = pick_dst(g);
+	p.off -= k;
+	emit_pinned(g, op_reg(OP_MOV, 0, p.reg, BPF_FP));
+	emit_shift(g, p.reg, k);
+	return p;
+}
+
+static struct place place_memory(struct gen *g, int32_t size, int32_t align)
+{
+	struct place p = { .reg = g->base };
+
+	p.off = value_offset(&g->rng, -32768, 32767, align);
+	if (rng_below(&g->rng, 2))
+		return p;
+	p.temporary = true;
+	p.reg = pick_dst(g);
+	emit_pinned(g, op_reg(OP_MOV, 0, p.reg, g->base));
+	emit_shift(g, p.reg, value_offset(&g->rng, -8000, 8000, 8));
+	return p;
+}
+
+static struct place place_any(struct gen *g, int32_t size, int32_t align)
+{
+	if (g->stack >= 8 && rng_once_in(&g->rng, 3))
+		return place_stack(g, size, align);
+	return place_memory(g, size, align);
+}
+
+/* A stack address must not stay in a register. */
+static void place_done(struct gen *g, const struct place *p)
+{
+	if (p->temporary && p->stack)
+		emit_define(g, (uint16_t)(1u << p->reg));
+}
+
+/* A register whose value may be written to p. */
+static uint8_t pick_stored(struct gen *g, const struct place *p)
+{
+	uint8_t r = pick_src(g);
+
+	while (p->stack && p->temporary && r == p->reg)
+		r = pick_src(g);
+	return r;
+}
+
+static void item_load(struct gen *g)
+{
+	const unsigned size = 1u << rng_below(&g->rng, 4);
+	const struct place p = place_any(g, (int32_t)size, 1);
+	const bool sx = size < 8 && rng_once_in(&g->rng, 3);
+	const bool same = p.temporary && rng_once_in(&g->rng, 3);
+
+	emit(g, op_load(same ? p.reg : pick_dst(g), p.reg, p.off,
+			op_mode_size(size) | (sx ? OP_SX : 0)));
+	place_done(g, &p);
+}
+
+static void item_store(struct gen *g)
+{
+	const unsigned size = 1u << rng_below(&g->rng, 4);
+	const struct place p = place_any(g, (int32_t)size, 1);
+	struct op op = op_store(p.reg, p.off, 0, size);
+
+	if (rng_below(&g->rng, 2)) {
+		op.src = pick_stored(g, &p);
+	} else {
+		op.mode &= (uint8_t)~OP_REG;
+		op.imm = value_32(&g->rng);
+	}
+	emit(g, op);
+	place_done(g, &p);
+}
+
+static void item_atomic(struct gen *g)
+{
+	static const uint8_t codes[] = { OP_AADD, OP_AOR, OP_AAND, OP_AXOR, OP_XCHG, OP_CMPXCHG };
+	const unsigned size = rng_below(&g->rng, 2) ? 8 : 4;
+	const struct place p = place_any(g, (int32_t)size, (int32_t)size);
+	struct op op = { .code = pick_of(g, codes, COUNT(codes)),
+			 .mode = op_mode_size(size),
+			 .dst = p.reg,
+			 .off = p.off,
+			 .src = pick_stored(g, &p) };
+
+	if (op.code == OP_XCHG || op.code == OP_CMPXCHG || rng_below(&g->rng, 2))
+		op.mode |= OP_FETCH;
+	if ((op.mode & OP_FETCH) && op.code != OP_CMPXCHG && (g->reserved >> op.src & 1))
+		op.mode &= (uint8_t)~OP_FETCH, op.code = OP_AADD;
+	emit(g, op);
+	place_done(g, &p);
+}
+
+/* A compare-and-exchange that finds what it expects. */
+static void item_cmpxchg_hit(struct gen *g)
+{
+	const unsigned size = rng_below(&g->rng, 2) ? 8 : 4;
+	const int32_t off = value_offset(&g->rng, -32768, 32767, (int32_t)size);
+	struct op op = { .code = OP_CMPXCHG,
+			 .mode = op_mode_size(size) | OP_FETCH,
+			 .dst = g->base,
+			 .off = off,
+			 .src = pick_src(g) };
+
+	emit(g, op_load(0, g->base, off, op_mode_size(size)));
+	emit(g, op);
+}
+
+static void item_ordered(struct gen *g)
+{
+	const unsigned size = 1u << rng_below(&g->rng, 4);
+	const struct place p = place_any(g, (int32_t)size, (int32_t)size);
+	struct op op = { .mode = op_mode_size(size), .off = p.off };
+
+	if (rng_below(&g->rng, 2)) {
+		op.code = OP_LDACQ;
+		op.dst = pick_dst(g);
+		op.src = p.reg;
+	} else {
+		op.code = OP_STREL;
+		op.dst = p.reg;
+		op.src = pick_stored(g, &p);
+	}
+	emit(g, op);
+	place_done(g, &p);
+}
+
+/* A load that may fault and, half the time, does. */
+static void item_probe(struct gen *g)
+{
+	static const uint64_t nowhere[] = { 0, 8, 0x900000000000, 0xffff888000000000, 1ull << 63 };
+	const unsigned size = 1u << rng_below(&g->rng, 4);
+	const uint8_t mode =
+	    op_mode_size(size) | OP_PROBE | (size < 8 && rng_below(&g->rng, 2) ? OP_SX : 0);
+	const bool good = rng_below(&g->rng, 2), same = rng_below(&g->rng, 2);
+	struct place p = { .temporary = true };
+
+	if (good) {
+		p = place_any(g, (int32_t)size, 1);
+	} else {
+		p.reg = pick_dst(g);
+		p.off = value_offset(&g->rng, 0, 32767, 1);
+		emit_const(g, p.reg, nowhere[rng_below(&g->rng, COUNT(nowhere))]);
+	}
+	emit(g, op_load(p.temporary && same ? p.reg : pick_dst(g), p.reg, p.off, mode));
+	place_done(g, &p);
+}
+
+static void item_percpu(struct gen *g)
+{
+	const uint8_t src = pick_dst(g), dst = pick_dst(g);
+	struct op op = { .code = OP_PERCPU, .dst = dst, .src = src };
+
+	emit_const(g, src, rng_below(&g->rng, 512) * 8);
+	emit_pinned(g, op);
+	emit(g,
+	     op_load(pick_dst(g), dst, value_offset(&g->rng, -32768, 32767, 1), op_mode_size(8)));
+}
+
+void item_plain(struct gen *g)
+{
+	static const struct {
+		unsigned weight;
+		void (*make)(struct gen *g);
+	} kinds[] = {
+		{ 30, item_alu },    { 6, item_alu_edge },    { 8, item_unary },
+		{ 10, item_mov },    { 8, item_const },	      { 2, item_address },
+		{ 3, item_engine },  { 18, item_load },	      { 18, item_store },
+		{ 10, item_atomic }, { 2, item_cmpxchg_hit }, { 4, item_ordered },
+		{ 1, item_probe },   { 2, item_percpu },
+	};
+	unsigned sum = 0, at;
+	size_t i;
+
+	for (i = 0; i < COUNT(kinds); i++)
+		sum += kinds[i].weight;
+	at = rng_below(&g->rng, sum);
+	for (i = 0; at >= kinds[i].weight; i++)
+		at -= kinds[i].weight;
+	kinds[i].make(g);
+}
