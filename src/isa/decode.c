@@ -76,12 +76,6 @@ static const struct wire *decode_row(const struct decode *d, uint32_t at)
 	return NULL;
 }
 
-/* The register that the op writes through src: atomics that fetch. */
-static bool op_writes_src(const struct op *op)
-{
-	return (op->mode & OP_FETCH) && op->code != OP_CMPXCHG;
-}
-
 static int decode_check_regs(const struct decode *d, uint32_t at, const struct op *op)
 {
 	unsigned last = d->internal ? BPF_BX : BPF_FP;
@@ -89,8 +83,7 @@ static int decode_check_regs(const struct decode *d, uint32_t at, const struct o
 
 	if (bad > last)
 		return report_fail(d->r, -EINVAL, "insn %u: R%u is invalid", at, bad);
-	if ((op_has(op, P_WRITES_DST) && op->dst == BPF_FP) ||
-	    (op_writes_src(op) && op->src == BPF_FP))
+	if (op_writes_fp(op))
 		return report_fail(d->r, -EINVAL, "insn %u: frame pointer is read only", at);
 	return 0;
 }

@@ -84,8 +84,10 @@ _Static_assert(sizeof(struct op) == 16, "struct op is 16 bytes");
 
 enum {
 	BPF_FP = 10,
-	BPF_AX = 11, /* scratch registers of rewrites (r11 as in the kernel's own dumps); a user's */
-	BPF_BX = 12, /* program never has them, and they hold nothing across calls and subprograms */
+	BPF_AX =
+	    11, /* scratch registers of rewrites (r11 as in the kernel's own dumps); a user's */
+	BPF_BX =
+	    12, /* program never has them, and they hold nothing across calls and subprograms */
 	BPF_REGS = 13,	 /* r0-r10, BPF_AX, BPF_BX */
 	BPF_STACK = 512, /* bytes for each frame */
 };
@@ -109,6 +111,9 @@ static inline bool op_has(const struct op *op, unsigned props)
 {
 	return (op_rows[op->code].props & props) != 0;
 }
+
+/* The op would change r10, which decoder and parser refuse. */
+bool op_writes_fp(const struct op *op);
 
 /* log2 of the access size; the size in bytes. */
 static inline unsigned op_size_log(const struct op *op)

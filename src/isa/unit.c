@@ -47,6 +47,18 @@ static const char **unit_dup_names(const char *const *names, uint32_t n)
 	return copy;
 }
 
+int unit_set_names(struct unit *u, const char *const *names)
+{
+	const char **copy = unit_dup_names(names, u->n_subs);
+
+	if (!copy)
+		return -ENOMEM;
+	mem_free(u->names);
+	u->names = copy;
+	u->sub_names = copy;
+	return 0;
+}
+
 struct unit *unit_copy(const struct unit *u)
 {
 	struct unit *copy = mem_dup(u, sizeof(*u));
@@ -60,11 +72,7 @@ struct unit *unit_copy(const struct unit *u)
 	copy->refs = unit_dup(u->refs, u->n_refs * sizeof(*u->refs), &failed);
 	copy->lines = unit_dup(u->lines, u->n_lines * sizeof(*u->lines), &failed);
 	copy->names = NULL;
-	if (u->sub_names) {
-		copy->names = unit_dup_names(u->sub_names, u->n_subs);
-		copy->sub_names = copy->names;
-		failed |= !copy->names;
-	}
+	failed |= u->sub_names && unit_set_names(copy, u->sub_names);
 	if (!failed)
 		return copy;
 	unit_free(copy);

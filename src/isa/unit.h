@@ -72,6 +72,9 @@ struct unit *unit_copy(const struct unit *u);
  * subprogram ends with exit or goto. 0, -EINVAL with a message in the kernel's words, -ENOMEM. */
 int unit_index(struct unit *u, struct report *r);
 
+/* Gives u its own copy of n_subs names (NULL where one has none). 0 or -ENOMEM. */
+int unit_set_names(struct unit *u, const char *const *names);
+
 /* From the wire form, `n` 8-byte instructions in host byte order, to a fresh unit (decode.c).
  * Checks everything that can be said of the instructions alone: opcodes, reserved fields,
  * registers, jump and call targets that exist and do not hit the middle of a wide instruction.
