@@ -204,8 +204,10 @@ int unit_decode(const struct bpf_insn *insns, uint32_t n, bool internal, struct 
 		struct unit **out)
 {
 	struct decode d = { .insns = insns, .n = n, .internal = internal, .r = r };
-	int err = n <= INT32_MAX ? decode_run(&d) : -EINVAL;
+	int err = n <= INT32_MAX ? decode_run(&d) : -ENOMEM;
 
+	if (err == -ENOMEM)
+		report_fail(r, err, "out of memory");
 	mem_free(d.op_of);
 	if (err)
 		unit_free(d.u);

@@ -84,7 +84,7 @@ static int encode_op(const struct unit *u, uint32_t i, struct report *r, struct 
 int unit_encode(const struct unit *u, struct report *r, struct bpf_insn **out, uint32_t *n)
 {
 	struct bpf_insn *insns = mem_zalloc(u->slot[u->n_ops], sizeof(*insns));
-	int err = insns ? 0 : -ENOMEM;
+	int err = insns ? 0 : report_fail(r, -ENOMEM, "out of memory");
 
 	for (uint32_t i = 0; !err && i < u->n_ops; i++)
 		err = encode_op(u, i, r, &insns[u->slot[i]]);

@@ -245,6 +245,8 @@ int unit_parse(const char *name, const char *text, struct report *r, struct unit
 	}
 	if (!err)
 		err = parse_link(&p, out);
+	if (err == -ENOMEM)
+		report_fail(r, err, "%s: out of memory", name);
 	parse_free(&p);
 	mem_free(copy);
 	return err;
