@@ -169,8 +169,8 @@ static bool seed_new(const struct map *m, uint64_t *seed)
 
 int hash_create(struct map *m)
 {
-	bool lru = m->desc.type == BPF_MAP_TYPE_LRU_HASH ||
-		   m->desc.type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+	bool lru =
+	    m->desc.type == BPF_MAP_TYPE_LRU_HASH || m->desc.type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 	uint64_t buckets = pow2_above(m->desc.max_entries);
 	uint64_t cells = buckets + m->desc.max_entries + pool_slack(m->type->percpu);
 	uint32_t in_cell = m->type->percpu ? 0 : (uint32_t)round8(m->desc.value_size);

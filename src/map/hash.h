@@ -45,7 +45,7 @@ struct inner_ref { /* HASH_OF_MAPS: what an element refers to, private to the pr
 struct hash {
 	struct map *m;
 	uint8_t *cells;
-	uint32_t stride, value_off; /* of cells; from a cell's start to its value */
+	uint32_t stride, value_off;	 /* of cells; from a cell's start to its value */
 	uint32_t key_size, value_stride; /* value_stride: per-CPU values */
 	uint32_t mask;			 /* number of buckets - 1 */
 	uint32_t n_cells;

@@ -77,8 +77,7 @@ static void *lru_lookup(struct map *m, const void *key)
 
 static int lru_update(struct map *m, const void *key, const void *value, uint64_t flags)
 {
-	return flags > BPF_EXIST ? -EINVAL
-				 : hash_put(m->priv, key, value, flags, put_plain, false);
+	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_plain, false);
 }
 
 static void *percpu_lookup_slot(struct map *m, const void *key, unsigned slot)

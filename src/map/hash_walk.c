@@ -150,8 +150,7 @@ long hash_for_each(struct map *m, uint64_t callback, uint64_t ctx)
 		for (; id && !stop; id = next) {
 			next = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_ACQUIRE);
 			n++;
-			stop = callback_call(callback, (uintptr_t)m,
-					     (uintptr_t)cell_at(h, id)->key,
+			stop = callback_call(callback, (uintptr_t)m, (uintptr_t)cell_at(h, id)->key,
 					     (uintptr_t)program_value(h, id), ctx, 0);
 		}
 	}

@@ -19,8 +19,7 @@ enum {
 	MAP_PERCPU_MAX = 32 << 10, /* the kernel's largest per-CPU object */
 };
 
-#define MAP_ACCESS_FLAGS                                                                           \
-	(BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
+#define MAP_ACCESS_FLAGS (BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
 
 /* The shared region: a memfd of `size` bytes, zeroed, mapped at m->mem. Memory is taken when it is
  * touched; -ENOMEM when `need` bytes could not be had even so. */

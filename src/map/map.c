@@ -11,7 +11,7 @@
 #include "map/types.h"
 #include "map/value.h"
 
-#define MAP_ROW(type_, name_, ops_, kind_, percpu_, no_key_, flags_, batch_)                      \
+#define MAP_ROW(type_, name_, ops_, kind_, percpu_, no_key_, flags_, batch_)                       \
 	{ .type = BPF_MAP_TYPE_##type_,                                                            \
 	  .name = name_,                                                                           \
 	  .ops = &ops_,                                                                            \
@@ -40,7 +40,7 @@ static int desc_check(const struct map_type *t, const struct map_desc *d)
 
 	if (!t || d->flags & ~t->flags || (d->flags & rw) == rw || (d->flags & rw_prog) == rw_prog)
 		return -EINVAL;
-	if (t->no_key ? d->key_size : !d->key_size && d->type != BPF_MAP_TYPE_RINGBUF)
+	if (t->no_key ? d->key_size : !d->key_size)
 		return -EINVAL;
 	if (d->extra && d->type != BPF_MAP_TYPE_BLOOM_FILTER)
 		return -EINVAL;

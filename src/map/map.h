@@ -76,14 +76,14 @@ struct map {
 	size_t mem_size;
 	int fd; /* memfd behind mem, owned; direct values start at file offset 0 so that a client
 		 * may mmap it (BPF_F_MMAPABLE) */
-	int wake_fd; /* RINGBUF: eventfd that is written when a record is there; else -1. Clients
-		      * poll it edge-triggered: nobody reads it */
+	int wake_fd;	/* RINGBUF: eventfd that is written when a record is there; else -1. Clients
+			 * poll it edge-triggered: nobody reads it */
 	uint8_t *value; /* first value of an array-like map with direct values, else NULL */
-	uint32_t stride; /* bytes from one value to the next in array-like maps */
+	uint32_t stride;     /* bytes from one value to the next in array-like maps */
 	uint32_t percpu_off; /* per-CPU maps: offset of the first value in a slot's area, else 0 */
 	const struct map_type *type;
-	void *priv; /* the family's own */
-	uint32_t owner; /* PROG_ARRAY: which programs may be in it and use it; run/prog.c */
+	void *priv;		/* the family's own */
+	uint32_t owner;		/* PROG_ARRAY: which programs may be in it and use it; run/prog.c */
 	uint32_t spin_lock_off; /* offset of struct bpf_spin_lock in the value, or UINT32_MAX */
 };
 
@@ -95,7 +95,8 @@ struct map_type {
 	uint32_t type;
 	const char *name; /* "hash", as bpftool prints it */
 	const struct map_ops *ops;
-	uint8_t obj_kind; /* values that user space writes are fds of this enum obj_kind; 0: plain */
+	uint8_t
+	    obj_kind; /* values that user space writes are fds of this enum obj_kind; 0: plain */
 	bool percpu;
 	bool no_key;	/* key_size must be 0 */
 	uint32_t flags; /* those that MAP_CREATE allows */

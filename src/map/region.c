@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "map/region.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,16 +10,16 @@
 enum { LOW_MAX = 64 << 20 };
 
 /* Small regions go where an address is a 32-bit immediate. */
-static void *mem_map(int fd, size_t size)
+static void *mem_map(int fd, size_t size, int prot, int flags)
 {
 	void *p = MAP_FAILED;
 
 #ifdef MAP_32BIT
 	if (size <= LOW_MAX)
-		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT, fd, 0);
+		p = mmap(NULL, size, prot, flags | MAP_32BIT, fd, 0);
 #endif
 	if (p == MAP_FAILED)
-		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		p = mmap(NULL, size, prot, flags | MAP_NORESERVE, fd, 0);
 	return p;
 }
 
@@ -26,23 +28,58 @@ static uint64_t machine_memory(void)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+size_t region_page(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int region_fd(const char *name, uint64_t size, int *out)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)size)) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*out = fd;
+	return 0;
+}
+
 int map_mem_new(struct map *m, uint64_t size, uint64_t need)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	void *p = MAP_FAILED;
+	uint64_t page = region_page();
+	void *p;
+	int err;
 
 	if (need > machine_memory() || size > 1ull << 46)
 		return -ENOMEM;
 	size = (size + page - 1) & ~(page - 1);
-	m->fd = memfd_create("bpf-map", MFD_CLOEXEC);
-	if (m->fd < 0)
-		return -errno;
-	if (!ftruncate(m->fd, (off_t)size))
-		p = mem_map(m->fd, size);
+	err = region_fd("bpf-map", size, &m->fd);
+	if (err)
+		return err;
+	p = mem_map(m->fd, size, PROT_READ | PROT_WRITE, MAP_SHARED);
 	if (p == MAP_FAILED)
 		return -ENOMEM; /* map_free closes the fd */
 	m->mem = p;
 	m->mem_size = size;
+	return 0;
+}
+
+int region_map_pieces(const struct region_piece *piece, size_t n, int prot, size_t size, void **out)
+{
+	uint8_t *base = mem_map(-1, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+
+	if (base == MAP_FAILED)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (mmap(base + piece[i].at, piece[i].size, prot, MAP_SHARED | MAP_FIXED,
+			 piece[i].fd, (off_t)piece[i].offset) == MAP_FAILED) {
+			munmap(base, size);
+			return -ENOMEM;
+		}
+	*out = base;
 	return 0;
 }
 
