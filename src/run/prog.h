@@ -88,6 +88,10 @@ uint64_t prog_run(struct prog *p, void *ctx);
 /* Makes p hold a reference to m. 0, -EEXIST is not an error here: 0 as well; -ENOMEM. */
 int prog_bind_map(struct prog *p, struct map *m);
 
+/* Whether p may be put in the PROG_ARRAY m, or use it: all programs of one array have the same
+ * type and are all native or all interpreted. The first one decides. 0 or -EINVAL. */
+int prog_fits_array(const struct prog *p, struct map *m);
+
 /* Run statistics on (+1) or off (-1); nests. */
 void prog_stats_enable(int by);
 

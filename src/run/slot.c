@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <urcu-bp.h>
 
 #include "base/percpu.h"
 
@@ -68,6 +69,7 @@ static void slot_forked(void)
 {
 	self.tid = 0;
 	self.slot_plus_1 = 0;
+	urcu_bp_after_fork_child();
 }
 
 static void slot_setup(void)
@@ -76,7 +78,7 @@ static void slot_setup(void)
 	if (!init_err)
 		init_err = -pthread_key_create(&exit_key, slot_disown);
 	if (!init_err)
-		init_err = -pthread_atfork(NULL, NULL, slot_forked);
+		init_err = -pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, slot_forked);
 }
 
 int slot_init(void)

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "object/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/report.h"
+#include "base/vec.h"
+#include "object/elf_file.h"
+
+/* What libbpf said during one call: `why` is its first warning, which names the cause; later ones
+ * only repeat that something failed. One call at a time in a thread. */
+static __thread struct {
+	struct report *all;
+	char why[256];
+	char last[256];
+} said;
+
+/* Copies a line without "libbpf: " and its newline. */
+static void line_keep(char to[256], const char *line)
+{
+	static const char prefix[] = "libbpf: ";
+	size_t n;
+
+	if (!strncmp(line, prefix, sizeof(prefix) - 1))
+		line += sizeof(prefix) - 1;
+	n = strcspn(line, "\n");
+	snprintf(to, 256, "%.*s", (int)(n < 255 ? n : 255), line);
+}
+
+static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+	va_list again;
+
+	if (said.all && level <= LIBBPF_INFO) {
+		va_copy(again, ap);
+		report_addv(said.all, fmt, again);
+		va_end(again);
+	}
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	if (!said.why[0])
+		line_keep(said.why, line);
+	line_keep(said.last, line);
+	return 0;
+}
+
+static libbpf_print_fn_t listen(struct report *all)
+{
+	memset(&said, 0, sizeof(said));
+	said.all = all;
+	return libbpf_set_print(libbpf_says);
+}
+
+static const char *error_text(int err)
+{
+	return strerror(err < 0 ? -err : err);
+}
+
+/* What to do about a failure to open, by what libbpf said. */
+static const char *open_remedy(void)
+{
+	static const struct {
+		const char *words, *remedy;
+	} rows[] = {
+		{ "legacy map", "define maps in SEC(\".maps\") with BTF and compile with -g" },
+		{ "legacy", "define maps in SEC(\".maps\") with BTF and compile with -g" },
+		{ "BTF is required", "compile with -g" },
+		{ "BTF", "compile it again with clang -target bpf -g" },
+		{ "section", "compile it again with clang -target bpf -g -O2 -c" },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strstr(said.why, rows[i].words))
+			return rows[i].remedy;
+	}
+	return "compile it again with clang -target bpf -g -O2 -c";
+}
+
+int object_open(const char *path, struct report *r, struct bpf_object **out)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .relaxed_maps = true);
+	int err = elf_file_check(path, r);
+	libbpf_print_fn_t before;
+	struct bpf_object *obj;
+
+	if (err)
+		return err;
+	before = listen(NULL);
+	obj = bpf_object__open_file(path, &opts);
+	err = obj ? 0 : -errno;
+	libbpf_set_print(before);
+	if (!err) {
+		*out = obj;
+		return 0;
+	}
+	return report_fail(r, err, "%s: %s; %s", path, said.why[0] ? said.why : error_text(err),
+			   open_remedy());
+}
+
+int object_load(const char *path, struct bpf_object *obj, struct report *r, struct report *log)
+{
+	libbpf_print_fn_t before = listen(log);
+	int err = bpf_object__load(obj);
+
+	libbpf_set_print(before);
+	if (!err)
+		return 0;
+	return report_fail(r, err, "%s: %s", path, said.why[0] ? said.why : error_text(err));
+}
+
+/* Number of edits from a to b; names are short. */
+static unsigned name_distance(const char *a, const char *b)
+{
+	unsigned row[64] = { 0 }, n = (unsigned)strnlen(b, 63);
+
+	for (unsigned j = 0; j <= n; j++)
+		row[j] = j;
+	for (unsigned i = 0; a[i]; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = i + 1;
+		for (unsigned j = 0; j < n; j++) {
+			unsigned best = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			row[j + 1] = best < diagonal + 1 ? best : diagonal + 1;
+		}
+	}
+	return row[n];
+}
+
+static struct bpf_program *prog_nearest(const struct bpf_object *obj, const char *name)
+{
+	struct bpf_program *p, *best = NULL;
+	unsigned least = ~0u;
+
+	bpf_object__for_each_program(p, obj) {
+		unsigned d = name_distance(name, bpf_program__name(p));
+
+		if (d < least) {
+			least = d;
+			best = p;
+		}
+	}
+	return best;
+}
+
+/* "a, b, c", `first` in front, at most eight names. */
+static void names_list(const struct bpf_object *obj, const struct bpf_program *first,
+		       struct report *out)
+{
+	struct bpf_program *p;
+	unsigned n = 0;
+
+	if (first)
+		report_add(out, "%s", bpf_program__name(first));
+	bpf_object__for_each_program(p, obj) {
+		if (p == first)
+			continue;
+		if (++n == 8) {
+			report_add(out, ", ...");
+			break;
+		}
+		report_add(out, "%s%s", n > 1 || first ? ", " : "", bpf_program__name(p));
+	}
+}
+
+static int prog_missing(const char *path, const struct bpf_object *obj, const char *name,
+			struct report *r)
+{
+	struct report names = { 0 };
+	int err;
+
+	names_list(obj, prog_nearest(obj, name), &names);
+	err = report_fail(r, -ENOENT, "%s: there is no program '%s'; it has: %s", path, name,
+			  names.text ? names.text : "none");
+	report_free(&names);
+	return err;
+}
+
+static int prog_only(const char *path, const struct bpf_object *obj, struct report *r,
+		     struct bpf_program **out)
+{
+	struct bpf_program *first = bpf_object__next_program(obj, NULL);
+	struct report names = { 0 };
+	int err;
+
+	if (!first)
+		return report_fail(r, -ENOENT, "%s: no program in it; is SEC(...) missing?", path);
+	if (!bpf_object__next_program(obj, first)) {
+		*out = first;
+		return 0;
+	}
+	names_list(obj, NULL, &names);
+	err = report_fail(r, -EINVAL, "%s: several programs; choose one with -p: %s", path,
+			  names.text ? names.text : "");
+	report_free(&names);
+	return err;
+}
+
+int object_find_prog(const char *path, const struct bpf_object *obj, const char *name,
+		     struct report *r, struct bpf_program **out)
+{
+	if (!name)
+		return prog_only(path, obj, r, out);
+	*out = bpf_object__find_program_by_name(obj, name);
+	return *out ? 0 : prog_missing(path, obj, name, r);
+}

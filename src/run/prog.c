@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/prog.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <urcu-bp.h>
+
+#include "base/percpu.h"
+#include "base/report.h"
+#include "helper/table.h"
+#include "interp/interp.h"
+#include "isa/unit.h"
+#include "jit/jit.h"
+#include "map/map.h"
+#include "run/check.h"
+#include "run/resolve.h"
+#include "run/sha1.h"
+#include "run/slot.h"
+#include "verify/verify.h"
+
+static uint32_t stats_wanted;
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void prog_free(struct obj *o)
+{
+	struct prog *p = prog_of(o);
+
+	/* A run that found this program through a PROG_ARRAY may still be in its code; one that
+	 * never got an id was never found. */
+	if (o->id)
+		synchronize_rcu();
+	image_free((struct image *)p->image);
+	if (p->xlated != p->loaded)
+		unit_free((struct unit *)p->xlated);
+	unit_free((struct unit *)p->loaded);
+	for (size_t i = 0; i < p->maps.n; i++)
+		obj_put(&p->maps.at[i]->obj);
+	vec_free(&p->maps);
+	obj_put(p->btf);
+	mem_free(p->funcs.at);
+	mem_free(p->lines.at);
+	percpu_free(p->stats, sizeof(struct prog_stats));
+	pthread_mutex_destroy(&p->maps_lock);
+	mem_free(p);
+}
+
+/* The tag is the SHA-1 of the instructions with the numbers of file descriptors left out. */
+static int prog_tag(const struct prog_spec *spec, uint8_t tag[8])
+{
+	struct bpf_insn *copy = mem_dup(spec->insns, spec->n_insns * sizeof(*copy));
+	uint8_t digest[20];
+
+	if (!copy)
+		return -ENOMEM;
+	for (uint32_t i = 0; i + 1 < spec->n_insns; i++) {
+		if (copy[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
+		    (copy[i].src_reg == BPF_PSEUDO_MAP_FD || copy[i].src_reg == BPF_PSEUDO_MAP_VALUE)) {
+			copy[i].imm = 0;
+			copy[++i].imm = 0;
+		}
+	}
+	sha1(copy, spec->n_insns * sizeof(*copy), digest);
+	memcpy(tag, digest, 8);
+	mem_free(copy);
+	return 0;
+}
+
+static int prog_new(const struct prog_spec *spec, struct prog **out)
+{
+	struct prog *p = mem_zalloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	obj_init(&p->obj, OBJ_PROG, prog_free);
+	pthread_mutex_init(&p->maps_lock, NULL);
+	p->type = spec->type;
+	p->attach_type = spec->attach_type;
+	p->flags = spec->flags;
+	p->gpl = spec->gpl;
+	memcpy(p->name, spec->name, sizeof(p->name));
+	p->uid = getuid();
+	p->load_time = now_ns(CLOCK_BOOTTIME);
+	p->stats = percpu_alloc(sizeof(struct prog_stats), 8);
+	*out = p;
+	return p->stats ? 0 : -ENOMEM;
+}
+
+bool prog_jit_wanted(void)
+{
+	const char *env = getenv("SKEP_JIT");
+
+	return !(env && !strcmp(env, "0")) && target_find(NULL);
+}
+
+/* Native code for p->xlated, when the JIT is wanted. */
+static int prog_compile(struct prog *p, const struct prog_spec *spec, struct report *log)
+{
+	const struct jit_opts opts = { 0 };
+	struct code *code = NULL;
+	struct image *image = NULL;
+	int err;
+
+	if (spec->interpret || !prog_jit_wanted())
+		return 0;
+	err = jit_compile(target_find(NULL), p->xlated, &opts, log, &code);
+	if (err)
+		return err;
+	err = image_new(code, log, &image);
+	if (err) {
+		code_free(code);
+		return err;
+	}
+	p->image = image;
+	return 0;
+}
+
+int prog_fits_array(const struct prog *p, struct map *m)
+{
+	bool frags = (p->flags & BPF_F_XDP_HAS_FRAGS) != 0;
+	uint32_t mine = 1u << 31 | (uint32_t)frags << 30 | (uint32_t)!!p->image << 29 | p->type;
+	uint32_t owner = 0;
+
+	if (__atomic_compare_exchange_n(&m->owner, &owner, mine, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
+		return 0;
+	return owner == mine ? 0 : -EINVAL;
+}
+
+/* The arrays that p may tail-call through must hold programs of its kind. */
+static int prog_fits_arrays(const struct prog *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->maps.n && !err; i++) {
+		if (p->maps.at[i]->desc.type == BPF_MAP_TYPE_PROG_ARRAY)
+			err = prog_fits_array(p, p->maps.at[i]);
+	}
+	return err;
+}
+
+/* The stages, in order. What each makes belongs to p. */
+static int prog_stages(struct prog *p, const struct prog_spec *spec, struct report *log)
+{
+	struct unit *decoded = NULL, *resolved = NULL;
+	int err = unit_decode(spec->insns, spec->n_insns, false, log, &decoded);
+
+	if (err)
+		return err;
+	err = resolve_maps(decoded, spec, p, log, &resolved);
+	unit_free(decoded);
+	if (err)
+		return err;
+	resolved->env = helper_env_of(spec->type);
+	p->loaded = p->xlated = resolved;
+	err = check_calls(resolved, spec, log);
+	if (!err)
+		err = verify_structure(resolved, log);
+	if (!err)
+		err = prog_compile(p, spec, log);
+	if (!err)
+		err = prog_fits_arrays(p);
+	return err;
+}
+
+int prog_load(const struct prog_spec *spec, struct report *log, struct prog **out)
+{
+	struct prog *p = NULL;
+	int err = slot_init();
+
+	if (!err)
+		err = prog_new(spec, &p);
+	if (!err)
+		err = prog_tag(spec, p->tag);
+	if (!err)
+		err = prog_stages(p, spec, log);
+	if (err) {
+		if (p)
+			obj_put(&p->obj);
+		return err;
+	}
+	p->callee.native = p->image ? p->image->tail_entry : NULL;
+	p->callee.unit = p->xlated;
+	*out = p;
+	return 0;
+}
+
+static uint64_t prog_enter(const struct prog *p, void *ctx)
+{
+	const uint64_t args[5] = { (uint64_t)(uintptr_t)ctx };
+	const struct interp_opts opts = { 0 };
+	uint64_t r0 = 0;
+
+	if (p->image)
+		return p->image->entry(args[0], 0, 0, 0, 0);
+	if (interp_run(p->xlated, args, &opts, &r0))
+		return 0;
+	return r0;
+}
+
+static uint64_t prog_enter_counted(const struct prog *p, void *ctx)
+{
+	struct prog_stats *stats = percpu_this(p->stats);
+	uint64_t start = now_ns(CLOCK_MONOTONIC), r0 = prog_enter(p, ctx);
+
+	stats->runs++;
+	stats->ns += now_ns(CLOCK_MONOTONIC) - start;
+	return r0;
+}
+
+uint64_t prog_run(struct prog *p, void *ctx)
+{
+	uint64_t r0;
+
+	slot_enter();
+	rcu_read_lock();
+	if (__builtin_expect(__atomic_load_n(&stats_wanted, __ATOMIC_RELAXED) != 0, 0))
+		r0 = prog_enter_counted(p, ctx);
+	else
+		r0 = prog_enter(p, ctx);
+	rcu_read_unlock();
+	slot_leave();
+	return r0;
+}
+
+int prog_bind_map(struct prog *p, struct map *m)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&p->maps_lock);
+	for (size_t i = 0; i < p->maps.n; i++) {
+		if (p->maps.at[i] == m)
+			goto out;
+	}
+	err = vec_push(&p->maps, m);
+	if (!err)
+		obj_get(&m->obj);
+out:
+	pthread_mutex_unlock(&p->maps_lock);
+	return err;
+}
+
+void prog_stats_enable(int by)
+{
+	__atomic_add_fetch(&stats_wanted, (uint32_t)by, __ATOMIC_RELAXED);
+}
+
+struct prog_stats prog_stats_read(const struct prog *p)
+{
+	struct prog_stats sum = { 0 };
+
+	for (unsigned i = 0; i < percpu_slots(); i++) {
+		const struct prog_stats *s = percpu_at(i, p->stats);
+
+		sum.runs += s->runs;
+		sum.ns += s->ns;
+		sum.misses += s->misses;
+	}
+	return sum;
+}

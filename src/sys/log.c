@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sys/log.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "base/report.h"
+#include "sys/cmd.h"
+
+int log_check(const struct user_log *l)
+{
+	if (!l->buf != !l->size)
+		return -EINVAL;
+	if (l->buf && !l->level)
+		return -EINVAL;
+	if (l->level & ~(uint32_t)(LOG_LEVEL1 | LOG_LEVEL2 | LOG_STATS | LOG_FIXED))
+		return -EINVAL;
+	return l->size > UINT_MAX >> 2 ? -EINVAL : 0;
+}
+
+int log_finish(const struct user_log *l, const struct report *r, uint32_t *true_size)
+{
+	const char *text = r->text ? r->text : "";
+	size_t n = r->n, room, skip;
+
+	*true_size = l->level ? (uint32_t)n + 1 : 0;
+	if (!l->level || !l->buf)
+		return 0;
+	room = l->size - 1;
+	skip = n > room && !(l->level & LOG_FIXED) ? n - room : 0;
+	if (user_write(l->buf, text + skip, n < room ? n : room) ||
+	    user_write(l->buf + (n < room ? n : room), "", 1))
+		return -EFAULT;
+	return n > room ? -ENOSPC : 0;
+}

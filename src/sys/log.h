@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The log buffer that PROG_LOAD and BTF_LOAD fill for the client. */
+#ifndef SKEP_SYS_LOG_H
+#define SKEP_SYS_LOG_H
+
+#include <stdint.h>
+
+struct report;
+
+struct user_log {
+	uint32_t level, size;
+	uint64_t buf;
+};
+
+enum { LOG_LEVEL1 = 1, LOG_LEVEL2 = 2, LOG_STATS = 4, LOG_FIXED = 8 };
+
+/* Buffer and size come together, with a level; -EINVAL otherwise. */
+int log_check(const struct user_log *l);
+
+/* Writes the text where the client wants it: when it does not fit, its last part, or with
+ * LOG_FIXED its first. *true_size is what it needs, NUL included (0 without a level). 0, -ENOSPC
+ * when something was left out, -EFAULT. */
+int log_finish(const struct user_log *l, const struct report *r, uint32_t *true_size);
+
+#endif
