@@ -20,9 +20,12 @@ const struct target *target_find(const char *name);
 struct jit_opts {
 	const char *cpu; /* NULL: the running CPU where it is of this target, else the baseline */
 	uint64_t features_off; /* target feature bits to do without, for tests */
-	bool blind; /* constant blinding */
-	bool landing_pads; /* endbr64 / bti */
-	uint64_t base; /* address that the image is shown at when it is only dumped; 0 else */
+	bool blind;	       /* constant blinding */
+	bool landing_pads;     /* endbr64 / bti */
+	uint64_t base; /* address that the image is shown at when it is only dumped; 0 else. A dump
+			* may have references that nothing stands behind: addresses are made up */
+	const uint16_t *stack; /* stack bytes of each subprogram as the verifier found them; NULL:
+				* 512 where it cannot be seen from the ops */
 };
 
 /* Where native code came from: rows sorted by offset. */
@@ -34,7 +37,7 @@ struct code_line {
 /* A load that may fault: the handler continues at `resume` after writing 0 to the register. */
 struct code_fault {
 	uint32_t offset, resume; /* byte offsets in the code */
-	uint8_t reg; /* native register that receives 0, or 0xff for a store */
+	uint8_t reg;		 /* native register that receives 0; 0xff: none (a store) */
 };
 
 /* Native code, position independent but for `fixups`, which image_new applies. */
@@ -43,20 +46,25 @@ struct code {
 	uint8_t *bytes;
 	size_t size;
 	uint32_t entry, tail_entry; /* byte offsets: from C, from a tail call */
-	uint32_t *sub_offset; /* byte offset of each subprogram */
+	uint32_t *sub_offset;	    /* byte offset of each subprogram */
 	uint32_t n_subs;
 	struct code_line *lines;
 	size_t n_lines;
 	struct code_fault *faults;
 	size_t n_faults;
-	struct code_fixup *fixups; /* jit/target.h */
+	struct code_fixup *fixups; /* jit/builder.h */
 	size_t n_fixups;
+	bool dump; /* compiled with opts.base: image_new refuses it */
 };
 
 /* 0 or -errno with a message that names the op and the instruction. */
 int jit_compile(const struct target *t, const struct unit *u, const struct jit_opts *opts,
 		struct report *r, struct code **out);
 void code_free(struct code *c);
+
+/* The code's bytes as they are when it lies at `base`, into out[c->size]. -ERANGE when something
+ * that it refers to is out of reach from there. */
+int code_link(const struct code *c, uint64_t base, uint8_t *out);
 
 /* Executable memory of this process, near the engine's own code. Never writable and executable
  * at once; unused room is filled with traps. Thread-safe. */
@@ -71,5 +79,9 @@ struct image {
 /* Takes ownership of c on success. 0, -ENOMEM, -E2BIG, -ENOEXEC (not the host's target). */
 int image_new(struct code *c, struct report *r, struct image **out);
 void image_free(struct image *i);
+
+/* Whether `context` (the ucontext_t of a SIGSEGV or SIGBUS) stopped at a load or store of an image
+ * that may fault; if so it is changed to go on behind it. Async-signal-safe. */
+bool image_resume(void *context);
 
 #endif

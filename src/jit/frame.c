@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each subprogram needs of a frame, found in one pass over its ops. */
+#include "jit/target.h"
+
+/* How far below r10 a memory op whose base is r10 reaches. */
+static uint32_t access_depth(const struct op *op)
+{
+	return op->off < 0 ? (uint32_t)-(int64_t)op->off : 0;
+}
+
+static bool base_is_src(const struct op *op)
+{
+	return op->code == OP_LD || op->code == OP_LDACQ;
+}
+
+static bool reads_src(const struct op *op)
+{
+	switch (op_row(op)->form) {
+	case FORM_LD:
+	case FORM_ACQ:
+	case FORM_REL:
+	case FORM_ATOMIC:
+	case FORM_CAST:
+	case FORM_PERCPU:
+		return true;
+	case FORM_LDABS:
+		return op->code == OP_LDIND;
+	case FORM_ALU:
+	case FORM_MOV:
+	case FORM_ST:
+	case FORM_JCOND:
+		return op->mode & OP_REG;
+	default:
+		return false;
+	}
+}
+
+static bool fp_is_base(const struct op *op)
+{
+	return op_has(op, P_MEM) && op_row(op)->form != FORM_LDABS &&
+	       (base_is_src(op) ? op->src : op->dst) == BPF_FP;
+}
+
+/* r10 is read as a value, so that the frame's address may be anywhere from then on. */
+static bool fp_escapes(const struct op *op)
+{
+	bool dst_is_value = op_has(op, P_READS_DST) && !op_has(op, P_MEM);
+	bool src_is_value = reads_src(op) && !base_is_src(op);
+
+	return (dst_is_value && op->dst == BPF_FP) || (src_is_value && op->src == BPF_FP);
+}
+
+static uint16_t op_writes(const struct op *op)
+{
+	uint16_t w = 0;
+
+	if (op_has(op, P_WRITES_DST))
+		w |= 1u << op->dst;
+	if (op->mode & OP_FETCH && op_has(op, P_ATOMIC))
+		w |= op->code == OP_CMPXCHG ? 1u : 1u << op->src;
+	return w;
+}
+
+static void frame_add(struct frame *f, const struct op *op, uint32_t i)
+{
+	uint32_t depth = 0;
+
+	if (fp_is_base(op))
+		depth = access_depth(op);
+	if (fp_escapes(op) && depth < BPF_STACK)
+		depth = BPF_STACK;
+	f->fp |= fp_is_base(op) || fp_escapes(op);
+	f->stack = depth > f->stack ? depth : f->stack;
+	f->writes |= op_writes(op);
+	f->calls |=
+	    (op_has(op, P_CALL) && op->code != OP_TAILCALL) || op_row(op)->form == FORM_LDABS;
+	f->loops |= op->code == OP_MAYGOTO;
+	if (op->code == OP_EXIT)
+		f->last_exit = i;
+}
+
+static uint32_t sub_at(const struct unit *u, uint32_t op)
+{
+	uint32_t lo = 0, hi = u->n_subs;
+
+	while (hi - lo > 1) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (u->subs[mid] <= op)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void frames_scan(struct builder *b, struct frame *frames)
+{
+	const struct unit *u = b->unit;
+
+	for (uint32_t s = 0; s < u->n_subs; s++) {
+		struct frame *f = &frames[s];
+
+		f->first = u->subs[s];
+		f->end = s + 1 < u->n_subs ? u->subs[s + 1] : u->n_ops;
+		f->last_exit = UINT32_MAX;
+		for (uint32_t i = f->first; i < f->end; i++) {
+			const struct op *op = &u->ops[i];
+
+			frame_add(f, op, i);
+			b->tails |= op->code == OP_TAILCALL;
+			if (op->code == OP_LDFUNC)
+				frames[sub_at(u, (uint32_t)op->off)].address_taken = true;
+		}
+		if (b->opts->stack)
+			f->stack = b->opts->stack[s];
+		f->stack = (f->stack + 7) & ~7u;
+		f->fp |= f->loops;
+	}
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A back end is one struct target. It knows encodings and nothing else: what does not fit an
+ * instruction, which zero extension is due, where branches go and what tables come with the code
+ * is the shared walker's (lower.c, relax.c).
+ *
+ * A target's folder has the files insn.def (encodings), insn.[ch] (encoders), cpu.def and cpu.c
+ * (features), alu.c, div.c, mem.c, jump.c, call.c (emitters) and target.c (the struct).
+ */
+#ifndef SKEP_JIT_TARGET_H
+#define SKEP_JIT_TARGET_H
+
+#include "jit/builder.h"
+
+struct frame;
+struct rule;
+
+enum { LABEL_NONE = UINT32_MAX };
+
+/* What an emitter works on: native registers, and an immediate where the form has one. */
+struct args {
+	const struct rule *rule;
+	const struct op *op;
+	bool w32;
+	uint8_t dst, src; /* loads and LDACQ: base is src; stores and atomics: base is dst */
+	uint8_t size_log; /* memory: log2 of the bytes */
+	int32_t off;	  /* memory: bytes from base */
+	int64_t imm;
+	uint32_t label; /* jumps */
+};
+
+typedef void (*emit_fn)(struct builder *b, const struct args *a);
+
+/* How one op is emitted. An op whose immediate does not fit, or that has no immediate form, gets
+ * it in a temporary register by the walker and takes the register form. */
+struct rule {
+	emit_fn reg;
+	emit_fn imm;
+	bool (*fits)(const struct args *a); /* NULL: every immediate */
+	uint32_t code;			    /* the target's own: opcode, condition */
+};
+
+/* One subprogram. */
+struct frame {
+	uint32_t first, end; /* ops */
+	uint32_t stack;	     /* bytes below r10 that are used, a multiple of 8 */
+	uint32_t last_exit;  /* the EXIT that holds the epilogue, or UINT32_MAX */
+	uint32_t label;	     /* entry */
+	uint32_t leave;	     /* label of the epilogue */
+	uint32_t leave_zero; /* label of "r0 = 0" before it, bound when used */
+	uint16_t writes;     /* BPF registers that are written, a bit each */
+	bool fp;	     /* r10 is read */
+	bool calls;	     /* calls something */
+	bool loops;	     /* has may_goto: the budget is the 8 bytes below `stack` */
+	bool address_taken;  /* LDFUNC: must be callable from C */
+	bool zero_used;
+};
+
+enum {
+	TRAIT_ZEXT32 = 1 << 0, /* 32-bit results come zero-extended */
+	TRAIT_PERCPU = 1 << 1, /* has the per-CPU base at hand */
+};
+
+struct cpu_row {
+	const char *name;
+	uint64_t bit;
+	uint32_t level; /* which named CPU has it at least */
+};
+
+struct target {
+	const char *name;
+	uint32_t traits;
+	uint8_t reg[BPF_REGS];	  /* native number of each BPF register */
+	uint8_t tmp;		  /* what the walker may use for constants */
+	uint8_t address_tmp;	  /* ... and for addresses */
+	uint8_t trap[4];	  /* repeated to fill unused room; begins with the fault encoding */
+	uint64_t call_reach;	  /* bytes that a direct call spans */
+	const struct rule *rules; /* by op code */
+
+	/* Feature bits of a named CPU (NULL: of the one that runs this); -EINVAL: no such name. */
+	int (*cpu)(const char *name, uint64_t *features);
+
+	void (*mov_imm)(struct builder *b, uint8_t dst, uint64_t imm);
+	/* An address: as mov_imm, or shorter relative to the code. */
+	void (*mov_address)(struct builder *b, uint8_t dst, uint64_t address);
+	bool (*off_fits)(const struct args *a);
+	void (*jump)(struct builder *b, uint32_t label);
+	void (*call)(struct builder *b, uint64_t address);
+	/* r0 = table[dst] of r1-r5; -EOPNOTSUPP in r0 when there is no such entry. */
+	void (*call_table)(struct builder *b, uint8_t dst, const helper_fn *table, uint32_t n);
+	void (*call_label)(struct builder *b, uint32_t label);
+	void (*label_address)(struct builder *b, uint8_t dst, uint32_t label);
+	void (*tail_call)(struct builder *b, const struct frame *f);
+	void (*may_goto)(struct builder *b, const struct frame *f, uint32_t label);
+	void (*percpu)(struct builder *b, uint8_t dst, uint8_t src);
+	void (*nospec)(struct builder *b);
+	/* How C enters a unit that has tail calls: their count is set aside, starts from 0 for a
+	 * call of `label`, and is what it was. */
+	void (*thunk)(struct builder *b, uint32_t label);
+	void (*landing_pad)(struct builder *b);
+	void (*enter)(struct builder *b, const struct frame *f);
+	/* Undoes enter and returns. */
+	void (*leave)(struct builder *b, const struct frame *f);
+	/* Bytes that leave takes at most; an exit this short is not shared. */
+	unsigned (*leave_size)(const struct frame *f);
+
+	/* Layout. dist is from the branch's start to its label; `ahead` tells a label behind the
+	 * branch at distance 0 from one before it. branch_size: bytes needed, at least br->size. */
+	unsigned (*branch_size)(const struct branch *br, int64_t dist, bool ahead);
+	unsigned (*branch_longest)(const struct branch *br);
+	/* Writes br->size bytes. -ERANGE when no form reaches. */
+	int (*branch_put)(const struct branch *br, int64_t dist, uint8_t *out);
+	/* Completes the instruction at p, which will lie at `at`. -ERANGE. */
+	int (*fixup)(uint8_t *p, uint8_t kind, uint64_t at, uint64_t address);
+};
+
+extern const struct target target_x86_64;
+
+/* Lowers the unit; errors stick in b. Fills frames[n_subs]. */
+void lower(struct builder *b, struct frame *frames, struct code *code);
+
+/* What each subprogram needs (frame.c). */
+void frames_scan(struct builder *b, struct frame *frames);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Frames, calls and addresses. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "jit/x86_64/x86_64.h"
+
+enum { NEAR_REACH = INT32_MAX - 4096, RED_ZONE = 128 };
+
+void x86_mov_address(struct builder *b, uint8_t dst, uint64_t address)
+{
+	if (address > UINT32_MAX && builder_near(b, address, NEAR_REACH)) {
+		builder_fixup(b, builder_here(b), FIXUP_LEA, address);
+		x_lea_rip(b, dst, 0);
+	} else {
+		x86_mov_imm(b, dst, address);
+	}
+}
+
+void x86_call(struct builder *b, uint64_t address)
+{
+	static const uint8_t call[5] = { 0xe8 };
+
+	if (builder_near(b, address, NEAR_REACH)) {
+		builder_fixup(b, builder_here(b), FIXUP_CALL, address);
+		builder_put(b, call, sizeof(call));
+	} else {
+		x86_mov_imm(b, RAX, address);
+		x_call_r(b, 0, RAX);
+	}
+}
+
+int x86_fixup(uint8_t *p, uint8_t kind, uint64_t at, uint64_t address)
+{
+	unsigned opcode = kind == FIXUP_CALL ? 1 : 3;
+	int64_t rel = (int64_t)(address - (at + opcode + 4));
+	int32_t v = (int32_t)rel;
+
+	if (v != rel)
+		return -ERANGE;
+	memcpy(p + opcode, &v, sizeof(v));
+	return 0;
+}
+
+void x86_call_table(struct builder *b, uint8_t dst, const helper_fn *table, uint32_t n)
+{
+	uint32_t bad = builder_labels(b, 2), done = bad + 1;
+
+	x86_cmp_imm(b, 1, dst, n);
+	x86_jcc(b, CC_AE, bad);
+	x86_mov_imm(b, TMP, (uint64_t)(uintptr_t)table);
+	x_mov_load_x(b, 1, TMP, TMP, dst, 3, 0);
+	x_test_rr(b, 1, TMP, TMP);
+	x86_jcc(b, CC_E, bad);
+	x_call_r(b, 0, TMP);
+	x86_jump(b, done);
+	builder_bind(b, bad);
+	x86_mov_imm(b, RAX, (uint64_t)-EOPNOTSUPP);
+	builder_bind(b, done);
+}
+
+void x86_call_label(struct builder *b, uint32_t label)
+{
+	builder_branch(b, (struct branch){ .label = label, .kind = BRANCH_CALL });
+}
+
+void x86_label_address(struct builder *b, uint8_t dst, uint32_t label)
+{
+	builder_branch(b, (struct branch){ .label = label, .kind = BRANCH_LEA, .reg = dst });
+}
+
+void x86_thunk(struct builder *b, uint32_t label)
+{
+	x_push_fs(b, b->tail_tp);
+	x_and_fs_i8(b, b->tail_tp, 0);
+	x86_call_label(b, label);
+	x_pop_fs(b, b->tail_tp);
+	x_ret(b);
+}
+
+/* How a frame lies on the stack, from the return address down: what is saved, rbp, and `local`
+ * bytes below it. */
+struct shape {
+	bool fp;
+	uint32_t local; /* bytes that rsp is moved by */
+};
+
+static const struct {
+	uint8_t bpf, native;
+} saved[] = { { 6, RBX }, { 7, R13 }, { 8, R14 }, { 9, R15 }, { BPF_BX, R12 } };
+enum { SAVED = sizeof(saved) / sizeof(*saved) };
+
+static bool is_saved(const struct frame *f, unsigned i)
+{
+	return f->writes >> saved[i].bpf & 1;
+}
+
+/* At calls rsp is a multiple of 16. Where nothing is called, what is below rsp is ours as far as
+ * the red zone goes. */
+static struct shape shape_of(const struct frame *f)
+{
+	uint32_t bytes = 8u + 8u * f->fp;
+	uint32_t local = f->fp ? f->stack + 8u * f->loops : 0;
+
+	for (unsigned i = 0; i < SAVED; i++)
+		bytes += 8u * is_saved(f, i);
+	if (f->calls)
+		local += (bytes + local) % 16;
+	else if (local <= RED_ZONE)
+		local = 0;
+	return (struct shape){ f->fp, local };
+}
+
+void x86_enter(struct builder *b, const struct frame *f)
+{
+	struct shape s = shape_of(f);
+
+	for (unsigned i = 0; i < SAVED; i++)
+		if (is_saved(f, i))
+			x_push(b, 0, saved[i].native);
+	if (s.fp) {
+		x_push(b, 0, RBP);
+		x_mov_rr(b, 1, RBP, RSP);
+	}
+	if (s.local == 8 && !s.fp)
+		x_push(b, 0, RAX);
+	else if (s.local && s.local < 128)
+		x_sub_ri8(b, 1, RSP, s.local);
+	else if (s.local)
+		x_sub_ri32(b, 1, RSP, s.local);
+	if (f->loops)
+		x_mov_mi32(b, 1, RBP, -(int64_t)f->stack - 8, 8 << 20);
+}
+
+/* Pops the frame: rsp is as it was at entry. r0 and r1-r3 keep their values. */
+static void frame_pop(struct builder *b, const struct frame *f)
+{
+	struct shape s = shape_of(f);
+
+	if (s.fp && s.local)
+		x_leave(b);
+	else if (s.fp)
+		x_pop(b, 0, RBP);
+	else if (s.local)
+		x_pop(b, 0, RCX);
+	for (unsigned i = SAVED; i-- > 0;)
+		if (is_saved(f, i))
+			x_pop(b, 0, saved[i].native);
+}
+
+void x86_leave(struct builder *b, const struct frame *f)
+{
+	frame_pop(b, f);
+	x_ret(b);
+}
+
+unsigned x86_leave_size(const struct frame *f)
+{
+	unsigned size = 1 + (f->fp || shape_of(f).local);
+
+	for (unsigned i = 0; i < SAVED; i++)
+		size += is_saved(f, i) * (saved[i].native < R8 ? 1u : 2u);
+	return size;
+}
+
+/* r1: context, r2: map, r3: index, a 32-bit value. The callee is entered as if it had been called
+ * in place of the running subprogram. */
+void x86_tail_call(struct builder *b, const struct frame *f)
+{
+	enum { TAIL = TAIL_ARRAY_OFFSET };
+	uint32_t out = builder_labels(b, 1);
+
+	x_cmp_mr(b, 0, RDX, RSI, TAIL + offsetof(struct tail_array, n));
+	x86_jcc(b, CC_BE, out);
+	x_cmp_fs_i8(b, b->tail_tp, TAIL_CALL_LIMIT);
+	x86_jcc(b, CC_AE, out);
+	x_mov_rr(b, 0, RDX, RDX);
+	x_mov_load(b, 1, TMP, RSI, TAIL + offsetof(struct tail_array, slot));
+	x_mov_load_x(b, 1, TMP, TMP, RDX, 3, 0);
+	x_test_rr(b, 1, TMP, TMP);
+	x86_jcc(b, CC_E, out);
+	x_mov_load(b, 1, TMP, TMP, offsetof(struct callee, native));
+	x_test_rr(b, 1, TMP, TMP);
+	x86_jcc(b, CC_E, out);
+	x_inc_fs(b, b->tail_tp);
+	frame_pop(b, f);
+	x_jmp_r(b, 0, TMP);
+	builder_bind(b, out);
+}
