@@ -220,15 +220,18 @@ static void step_callkfunc(struct frame *f, const struct op *op)
 	fail(f, -EOPNOTSUPP);
 }
 
-/* What a tail call enters, or NULL when it goes on with the next op. An index in reach counts
- * against the limit even if its slot is empty. */
+/* What a tail call enters, or NULL when it goes on with the next op. Only one that enters
+ * something counts against the limit, as with Linux' x86-64 JIT since 6.11. */
 static const struct callee *tail_callee(struct run *run, const struct tail_array *array,
 					uint32_t index)
 {
+	const struct callee *callee;
+
 	if (index >= array->n || run->tail_calls >= TAIL_CALL_LIMIT)
 		return NULL;
-	run->tail_calls++;
-	return __atomic_load_n(&array->slot[index], __ATOMIC_ACQUIRE);
+	callee = __atomic_load_n(&array->slot[index], __ATOMIC_ACQUIRE);
+	run->tail_calls += callee != NULL;
+	return callee;
 }
 
 /* The callee takes the place of this frame: its exit returns to this frame's caller. */

@@ -27,7 +27,9 @@ struct options {
 /* For the signal handler. */
 static volatile uint64_t seed_now;
 
-static void crashed(int sig)
+static volatile bool quiet; /* while shrinking, crashes are expected */
+
+static void report_crash(int sig)
 {
 	static const char *const phases[] = { "generator", "interpreter", "engine under test" };
 	char text[200];
@@ -36,16 +38,25 @@ static void crashed(int sig)
 			       "# again: fuzz_jit --seed %" PRIu64 " --count 1 --shrink\n1..1\n",
 			       seed_now, sig, strsignal(sig), phases[*check_phase], seed_now);
 
-	if (write(1, text, (size_t)n) < 0)
-		_exit(2);
-	_exit(1);
+	if (!quiet && write(1, text, (size_t)n) < 0)
+		_exit(SHRINK_CRASHED);
+}
+
+/* Goes on behind loads that may fault; all else is the end. */
+static void caught(int sig, siginfo_t *info, void *context)
+{
+	if ((sig == SIGSEGV || sig == SIGBUS) && image_resume(context))
+		return;
+	report_crash(sig);
+	_exit(SHRINK_CRASHED);
 }
 
 static void catch_crashes(void)
 {
 	static uint8_t stack[1 << 16];
 	const stack_t alternative = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	const struct sigaction action = { .sa_handler = crashed, .sa_flags = SA_ONSTACK };
+	const struct sigaction action = { .sa_sigaction = caught,
+					  .sa_flags = SA_ONSTACK | SA_SIGINFO };
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGALRM, SIGABRT };
 
 	sigaltstack(&alternative, NULL);
@@ -107,24 +118,10 @@ static void configure(const struct options *o, uint64_t seed, struct check *chec
 	};
 }
 
-static void explain(const struct options *o, struct check *check, uint64_t seed)
+static void explain(const struct check *check, uint64_t seed)
 {
-	struct gen_case small;
-
 	printf("# seed %" PRIu64 ": %s\n", seed, check->text);
-	if (!o->shrink) {
-		printf("# again: fuzz_jit --seed %" PRIu64 " --count 1 --shrink\n", seed);
-		return;
-	}
-	if (!shrink_seed(check, seed, &small)) {
-		printf("# does not fail in a process of its own\n");
-		return;
-	}
-	check_case(check, &small);
-	printf("# smallest: %s\n", check->text);
-	print_case(&small);
-	write_case(o->out, seed, &small);
-	gen_case_free(&small);
+	printf("# again: fuzz_jit --seed %" PRIu64 " --count 1 --shrink\n", seed);
 }
 
 struct counts {
@@ -173,7 +170,7 @@ static bool run_seed(const struct options *o, struct check *check, uint64_t seed
 	if (v == CHECK_UNSUPPORTED && n->verdict[v] == 1)
 		printf("# seed %" PRIu64 ": %s\n", seed, check->text);
 	if (v == CHECK_DIFFERENT || v == CHECK_FAILED)
-		explain(o, check, seed);
+		explain(check, seed);
 	return v != CHECK_DIFFERENT && v != CHECK_FAILED;
 }
 
@@ -195,8 +192,7 @@ static int run(const struct options *o, struct check *check)
 	return bad != 0;
 }
 
-/* A crash must not end the search for its smallest program, so that runs without our handler. */
-static int shrink_crash(const struct options *o, struct check *check)
+static int shrink_one(const struct options *o, struct check *check)
 {
 	struct gen_case small;
 
@@ -205,6 +201,11 @@ static int shrink_crash(const struct options *o, struct check *check)
 		printf("ok 1 - seed %" PRIu64 " does not fail\n1..1\n", o->seed);
 		return 0;
 	}
+	if (shrink_verdict(check, &small) == SHRINK_CRASHED)
+		snprintf(check->text, sizeof(check->text), "crash");
+	else
+		check_case(check, &small);
+	printf("# %s\n", check->text);
 	print_case(&small);
 	write_case(o->out, o->seed, &small);
 	gen_case_free(&small);
@@ -260,8 +261,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (o.shrink)
-		return shrink_crash(&o, &check);
 	catch_crashes();
+	quiet = o.shrink;
+	if (o.shrink)
+		return shrink_one(&o, &check);
 	return run(&o, &check);
 }

@@ -22,7 +22,7 @@ static void share_phase(void)
 	check_phase = shared;
 }
 
-bool shrink_fails(struct check *check, const struct gen_case *c)
+int shrink_verdict(struct check *check, const struct gen_case *c)
 {
 	int status = 0;
 	pid_t child;
@@ -35,13 +35,18 @@ bool shrink_fails(struct check *check, const struct gen_case *c)
 
 		alarm(5);
 		v = check_case(check, c);
-		_exit(v == CHECK_DIFFERENT || v == CHECK_FAILED ? 1 : 0);
+		_exit(v == CHECK_DIFFERENT || v == CHECK_FAILED ? SHRINK_FAILS : SHRINK_OK);
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0)
-		return false;
-	if (WIFSIGNALED(status) || WEXITSTATUS(status) > 1)
-		return *check_phase == PHASE_OTHER;
-	return WEXITSTATUS(status) == 1;
+		return SHRINK_OK;
+	if (WIFSIGNALED(status) || WEXITSTATUS(status) == SHRINK_CRASHED)
+		return *check_phase == PHASE_OTHER ? SHRINK_CRASHED : SHRINK_OK;
+	return WEXITSTATUS(status);
+}
+
+static bool shrink_fails(struct check *check, const struct gen_case *c)
+{
+	return shrink_verdict(check, c) != SHRINK_OK;
 }
 
 static bool make(uint64_t seed, const struct item_set *skip, struct gen_case *out)

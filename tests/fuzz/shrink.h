@@ -7,8 +7,12 @@
 
 #include "check.h"
 
-/* Whether check_case fails or crashes in the other engine. Runs in a process of its own. */
-bool shrink_fails(struct check *check, const struct gen_case *c);
+/* Exit status of a process in which a program crashed. */
+enum { SHRINK_OK, SHRINK_FAILS, SHRINK_CRASHED };
+
+/* What check_case says, in a process of its own: SHRINK_FAILS, or SHRINK_CRASHED in the engine
+ * under test; else SHRINK_OK. */
+int shrink_verdict(struct check *check, const struct gen_case *c);
 
 /* The smallest program found that still fails as seed's does: without items that are not needed,
  * then without single ops. False: the seed's does not fail, or there is no memory. */

@@ -344,6 +344,16 @@ static void tail_call_limit(void **state)
 	assert_int_equal(run_tail("r3 = 0\ncall 12\nr0 = 1\nexit", COUNT_AND_AGAIN, 1), 33);
 }
 
+/* Attempts that find an empty slot do not count. */
+static void empty_slots(void **state)
+{
+	assert_int_equal(run_tail("r6 = 40\nr7 = r1\nr8 = r2\nl:\nr1 = r7\nr2 = r8\nr3 = 1\n"
+				  "call 12\nr6 += -1\nif r6 != 0 goto l\nr1 = r7\nr2 = r8\nr3 = 0\n"
+				  "call 12\nr0 = 1\nexit",
+				  "r0 = 2\nexit", 2),
+			 2);
+}
+
 /* A tail call in a subprogram takes that frame alone; both together get no more than 33. */
 static void tail_calls_in_subprograms(void **state)
 {
@@ -376,6 +386,7 @@ int main(void)
 		cmocka_unit_test(failing_callback),
 		cmocka_unit_test(tail_calls),
 		cmocka_unit_test(tail_call_limit),
+		cmocka_unit_test(empty_slots),
 		cmocka_unit_test(tail_calls_in_subprograms),
 	};
 
