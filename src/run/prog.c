@@ -55,22 +55,21 @@ static void prog_free(struct obj *o)
 	mem_free(p);
 }
 
-/* The tag is the SHA-1 of the instructions with the numbers of file descriptors left out. */
-static int prog_tag(const struct prog_spec *spec, uint8_t tag[8])
+int prog_tag_of(const struct bpf_insn *insns, uint32_t n, uint8_t tag[8])
 {
-	struct bpf_insn *copy = mem_dup(spec->insns, spec->n_insns * sizeof(*copy));
+	struct bpf_insn *copy = mem_dup(insns, n * sizeof(*copy));
 	uint8_t digest[20];
 
 	if (!copy)
 		return -ENOMEM;
-	for (uint32_t i = 0; i + 1 < spec->n_insns; i++) {
+	for (uint32_t i = 0; i + 1 < n; i++) {
 		if (copy[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
 		    (copy[i].src_reg == BPF_PSEUDO_MAP_FD || copy[i].src_reg == BPF_PSEUDO_MAP_VALUE)) {
 			copy[i].imm = 0;
 			copy[++i].imm = 0;
 		}
 	}
-	sha1(copy, spec->n_insns * sizeof(*copy), digest);
+	sha1(copy, n * sizeof(*copy), digest);
 	memcpy(tag, digest, 8);
 	mem_free(copy);
 	return 0;
@@ -181,7 +180,7 @@ int prog_load(const struct prog_spec *spec, struct report *log, struct prog **ou
 	if (!err)
 		err = prog_new(spec, &p);
 	if (!err)
-		err = prog_tag(spec, p->tag);
+		err = prog_tag_of(spec->insns, spec->n_insns, p->tag);
 	if (!err)
 		err = prog_stages(p, spec, log);
 	if (err) {

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "helper/timer.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/percpu.h"
+#include "base/vec.h"
+#include "helper/impl.h"
+#include "map/map.h"
+
+/* struct bpf_timer in a value holds the number of a row here, from 1 on. A row is never given
+ * back: whoever still has its number finds it idle. */
+struct timer {
+	struct map *map; /* no reference: compared before it is used */
+	uint64_t value; /* address of the bpf_timer */
+	uint64_t callback, owner;
+	uint64_t due; /* ns of its clock; 0: not running */
+	clockid_t clock;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	VEC(struct timer) rows;
+	uint32_t running; /* rows with due != 0; read without the lock */
+} timers = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static __thread uint64_t owner_now;
+static __thread uint64_t firing; /* address of the bpf_timer whose callback runs */
+
+uint64_t timer_owner_set(uint64_t owner)
+{
+	uint64_t old = owner_now;
+
+	owner_now = owner;
+	return old;
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The row that the bpf_timer at `at` has; a copy of the value elsewhere has none. */
+static struct timer *timer_of(uint64_t at)
+{
+	uint64_t id = *(const uint64_t *)ptr_of(at);
+
+	if (!id || id > timers.rows.n || timers.rows.at[id - 1].value != at)
+		return NULL;
+	return &timers.rows.at[id - 1];
+}
+
+static void timer_due_set(struct timer *t, uint64_t due)
+{
+	uint32_t n = timers.running + (due != 0) - (t->due != 0);
+
+	t->due = due;
+	__atomic_store_n(&timers.running, n, __ATOMIC_RELEASE);
+}
+
+static int timer_init(uint64_t at, struct map *m, uint64_t flags)
+{
+	struct timer t = { .map = m, .value = at, .clock = (clockid_t)flags };
+
+	if (flags != CLOCK_REALTIME && flags != CLOCK_MONOTONIC && flags != CLOCK_BOOTTIME)
+		return -EINVAL;
+	if (timer_of(at))
+		return -EBUSY;
+	if (vec_push(&timers.rows, t))
+		return -ENOMEM;
+	*(uint64_t *)ptr_of(at) = timers.rows.n;
+	return 0;
+}
+
+HELPER_FN(timer_init, r1, r2, r3, r4, r5)
+{
+	int err;
+
+	pthread_mutex_lock(&timers.lock);
+	err = timer_init(r1, ptr_of(r2), r3);
+	pthread_mutex_unlock(&timers.lock);
+	return helper_err(err);
+}
+
+HELPER_FN(timer_set_callback, r1, r2, r3, r4, r5)
+{
+	struct timer *t;
+
+	pthread_mutex_lock(&timers.lock);
+	t = timer_of(r1);
+	if (t) {
+		t->callback = r2;
+		t->owner = owner_now;
+	}
+	pthread_mutex_unlock(&timers.lock);
+	return helper_err(t ? 0 : -EINVAL);
+}
+
+HELPER_FN(timer_start, r1, r2, r3, r4, r5)
+{
+	enum { ABSOLUTE = 1, CPU_PIN = 2 };
+	struct timer *t;
+	bool ok;
+
+	if (r3 & ~(uint64_t)(ABSOLUTE | CPU_PIN))
+		return helper_err(-EINVAL);
+	pthread_mutex_lock(&timers.lock);
+	t = timer_of(r1);
+	ok = t && t->callback;
+	if (ok) {
+		uint64_t due = r2 + (r3 & ABSOLUTE ? 0 : now(t->clock));
+
+		timer_due_set(t, due ? due : 1);
+	}
+	pthread_mutex_unlock(&timers.lock);
+	return helper_err(ok ? 0 : -EINVAL);
+}
+
+HELPER_FN(timer_cancel, r1, r2, r3, r4, r5)
+{
+	struct timer *t;
+	int ret = -EINVAL;
+
+	if (r1 == firing)
+		return helper_err(-EDEADLK);
+	pthread_mutex_lock(&timers.lock);
+	t = timer_of(r1);
+	if (t) {
+		ret = t->due != 0;
+		timer_due_set(t, 0);
+		t->callback = 0;
+	}
+	pthread_mutex_unlock(&timers.lock);
+	return helper_err(ret);
+}
+
+/* The value that holds the timer: the key goes to *key. An element that is gone has none. */
+static uint8_t *value_find(const struct timer *t, void *key)
+{
+	struct map *m = t->map;
+	int err = m->ops->next_key ? m->ops->next_key(m, NULL, key) : -ENOENT;
+	uint8_t *v;
+
+	while (!err) {
+		v = m->ops->lookup(m, key);
+		if (v && t->value - (uintptr_t)v < m->desc.value_size)
+			return v;
+		err = m->ops->next_key(m, key, key);
+	}
+	return NULL;
+}
+
+static void timer_call(const struct timer *t)
+{
+	void *key = mem_zalloc(1, t->map->desc.key_size);
+	uint8_t *value = key ? value_find(t, key) : NULL;
+
+	if (value) {
+		firing = t->value;
+		callback_call(t->callback, (uintptr_t)t->map, (uintptr_t)key, (uintptr_t)value, 0,
+			      0);
+		firing = 0;
+	}
+	mem_free(key);
+}
+
+/* Takes a due timer of owner out; false when there is none. */
+static bool timer_take(uint64_t owner, struct timer *out)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&timers.lock);
+	for (size_t i = 0; i < timers.rows.n && !found; i++) {
+		struct timer *t = &timers.rows.at[i];
+
+		if (!t->due || t->owner != owner || now(t->clock) < t->due)
+			continue;
+		*out = *t;
+		timer_due_set(t, 0);
+		found = true;
+	}
+	pthread_mutex_unlock(&timers.lock);
+	return found;
+}
+
+void timer_fire(uint64_t owner)
+{
+	enum { AT_ONCE_MAX = 1024 }; /* a timer that starts itself anew with 0 ns never ends */
+	struct timer t;
+
+	if (!owner || !__atomic_load_n(&timers.running, __ATOMIC_ACQUIRE))
+		return;
+	for (unsigned i = 0; i < AT_ONCE_MAX && timer_take(owner, &t); i++)
+		timer_call(&t);
+}
