@@ -6,12 +6,11 @@
 
 #include "base/report.h"
 #include "interp/interp.h"
+#include "kept.h"
 
 static const struct engine engines[] = {
 	{ .name = "interp" },
-#ifdef TESTS_HAVE_JIT
 	{ .name = "jit", .native = true },
-#endif
 };
 
 bool engine_find(const char *name, struct engine *out)
@@ -25,7 +24,6 @@ bool engine_find(const char *name, struct engine *out)
 	return false;
 }
 
-#ifdef TESTS_HAVE_JIT
 static int compile(const struct engine *e, const struct unit *u, struct report *r,
 		   struct image **out)
 {
@@ -39,17 +37,6 @@ static int compile(const struct engine *e, const struct unit *u, struct report *
 		code_free(code);
 	return err;
 }
-#else
-static int compile(const struct engine *e, const struct unit *u, struct report *r,
-		   struct image **out)
-{
-	return -ENOSYS;
-}
-
-void image_free(struct image *i)
-{
-}
-#endif
 
 int engine_load(const struct engine *e, const struct unit *u, struct report *r, struct loaded *out)
 {
@@ -69,11 +56,12 @@ int engine_load(const struct engine *e, const struct unit *u, struct report *r, 
 int engine_run(const struct loaded *p, const uint64_t a[5], uint64_t *r0)
 {
 	const struct interp_opts opts = { .max_ops = p->engine->max_ops };
+	bool kept;
 
 	if (!p->image)
 		return interp_run(p->callee.unit, a, &opts, r0);
-	*r0 = p->image->entry(a[0], a[1], a[2], a[3], a[4]);
-	return 0;
+	*r0 = kept_call(p->image->entry, a, &kept);
+	return kept ? 0 : -EPROTO;
 }
 
 void engine_unload(struct loaded *p)

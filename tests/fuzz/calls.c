@@ -4,7 +4,8 @@
 #include "emit.h"
 #include "world.h"
 
-enum { ARGS = 0x3e, R0 = 1 };
+/* Registers: the arguments; what a call leaves undefined besides r0. */
+enum { R0 = 1, ARGS = 0x3e, LOST = ARGS | 1 << BPF_AX | 1 << BPF_BX };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -39,7 +40,7 @@ static void call_number(struct gen *g, int32_t number)
 {
 	const uint8_t r = pick_dst(g);
 
-	if (rng_once_in(&g->rng, 8) && (r == 0 || r > 5)) {
+	if (rng_once_in(&g->rng, 8) && (r == 0 || (r > 5 && r < BPF_FP))) {
 		emit_pinned(g, op_imm(OP_MOV, 0, r, number));
 		emit(g, op_imm(OP_CALLX, 0, r, 0));
 	} else {
@@ -78,7 +79,7 @@ void item_call_helper(struct gen *g)
 		call_xor(g);
 	else
 		call_pure(g);
-	emit_define(g, ARGS);
+	emit_define(g, LOST);
 }
 
 /* A function that may be called from here, or 0. Only functions behind this one, so that nothing
@@ -111,7 +112,7 @@ void item_call_sub(struct gen *g)
 		argument_base(g, 2);
 	argument_base(g, 1);
 	emit_pinned(g, (struct op){ .code = OP_CALLSUB, .off = (int32_t)to });
-	emit_define(g, ARGS);
+	emit_define(g, LOST);
 }
 
 void item_call_back(struct gen *g)
@@ -125,7 +126,7 @@ void item_call_back(struct gen *g)
 	argument_base(g, twice ? 2 : 3);
 	emit_pinned(g, (struct op){ .code = OP_LDFUNC, .dst = twice ? 1 : 2, .off = (int32_t)to });
 	emit_pinned(g, op_imm(OP_CALL, 0, 0, twice ? HELPER_TWICE : HELPER_LOOP));
-	emit_define(g, ARGS);
+	emit_define(g, LOST);
 }
 
 /* The slot behind the last program is empty, the one behind that does not exist. The upper half
@@ -147,7 +148,7 @@ void item_call_tail(struct gen *g)
 	emit_pinned(g, op_imm(OP_LDMAP, 0, 2, 0));
 	emit_const(g, 3, pick_slot(g));
 	emit(g, op_imm(OP_TAILCALL, 0, 0, 0));
-	emit_define(g, ARGS | R0);
+	emit_define(g, LOST | R0);
 }
 
 void item_load_packet(struct gen *g)
@@ -168,5 +169,5 @@ void item_load_packet(struct gen *g)
 		emit_const(g, op.src, (uint64_t)(int64_t)rng_between(&g->rng, -2, 4));
 	}
 	emit(g, op);
-	emit_define(g, ARGS);
+	emit_define(g, LOST);
 }

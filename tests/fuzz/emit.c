@@ -59,7 +59,7 @@ void emit_define(struct gen *g, uint16_t mask)
 {
 	const uint16_t kept = g->regs & (uint16_t)~mask;
 
-	for (uint8_t r = 0; r < BPF_FP; r++) {
+	for (uint8_t r = 0; r < BPF_REGS; r++) {
 		if (!((mask & g->regs) >> r & 1) || r == g->base)
 			continue;
 		if (kept && rng_below(&g->rng, 2))

@@ -143,7 +143,7 @@ static void item_loop(struct gen *g)
 	if (g->level >= LEVELS_MAX || g->loops >= LOOPS_MAX)
 		return item_plain(g);
 	g->loops++;
-	if (r >= 6 && rng_below(&g->rng, 4))
+	if (r >= 6 && r <= 9 && rng_below(&g->rng, 4))
 		loop_register(g, r, n);
 	else
 		loop_stack(g, n);
@@ -171,7 +171,7 @@ static void fold(struct gen *g)
 {
 	static const uint8_t codes[] = { OP_ADD, OP_XOR, OP_SUB };
 
-	for (uint8_t r = 1; r < BPF_FP; r++)
+	for (uint8_t r = 1; r < BPF_REGS; r++)
 		if (g->regs >> r & 1)
 			emit(g, op_reg(codes[r % COUNT(codes)], 0, 0, r));
 }
@@ -180,7 +180,7 @@ static void leave(struct gen *g)
 {
 	const int32_t out = value_offset(&g->rng, 0, 32000, 8);
 
-	for (uint8_t r = 0; r < BPF_FP && g->sub == 0; r++)
+	for (uint8_t r = 0; r < BPF_REGS && g->sub == 0; r++)
 		if (g->regs >> r & 1)
 			emit(g, op_store(g->base, out + 8 * r, r, 8));
 	if (rng_below(&g->rng, 4))
@@ -292,6 +292,8 @@ static void pick_registers(struct gen *g)
 	g->base = (uint8_t)rng_between(&g->rng, g->leaf ? 1 : 6, 9);
 	g->regs = (uint16_t)(rng_below(&g->rng, 2) ? 0x3ff : rng_next(&g->rng) & 0x3ff);
 	g->regs |= (uint16_t)(1u << g->base | 1);
+	if (rng_once_in(&g->rng, 4))
+		g->regs |= (uint16_t)(rng_below(&g->rng, 4) << BPF_AX);
 	g->reserved = (uint16_t)(1u << g->base);
 }
 
@@ -329,7 +331,7 @@ static void function(struct gen *g, unsigned sub)
 	if (g->base != 1)
 		emit_pinned(g, op_reg(OP_MOV, 0, g->base, 1));
 	keep = defined_arguments(g) & (uint16_t)rng_next(&g->rng);
-	for (uint8_t r = 0; r < BPF_FP; r++)
+	for (uint8_t r = 0; r < BPF_REGS; r++)
 		if ((g->regs & ~keep & ~g->reserved) >> r & 1)
 			emit_const(g, r, value_64(&g->rng));
 	pick_stack(g);
