@@ -61,11 +61,13 @@ static const struct wire *decode_row(const struct decode *d, uint32_t at)
 {
 	const struct bpf_insn *in = &d->insns[at];
 	const struct wire *first = wire_first(in->code), *w = wire_of_insn(in);
-	bool hidden = first && (first->use & USE_INTERNAL) && !d->internal;
+	bool unknown = !first || ((first->use & USE_INTERNAL) && !d->internal);
 
-	if (first && first->code == OP_CALLX && hidden)
+	if (unknown && BPF_CLASS(in->code) == BPF_LDX)
+		decode_fail(d, at, BAD_LDX);
+	else if (unknown && first && first->code == OP_CALLX)
 		decode_fail(d, at, BAD_CALL);
-	else if (!first || hidden)
+	else if (unknown)
 		report_fail(d->r, -EINVAL, "insn %u: unknown opcode %02x", at, in->code);
 	else if (!w && first->bad == BAD_LD_IMM)
 		report_fail(d->r, -EINVAL, "insn %u: unrecognized bpf_ld_imm64 insn", at);

@@ -51,6 +51,8 @@ static bool wire_key_fits(const struct wire *w, const struct bpf_insn *in)
 	switch (w->key) {
 	case KEY_SRC:
 		return in->src_reg == w->value;
+	case KEY_SRC_FAR:
+		return in->src_reg == w->value && in->off;
 	case KEY_OFF:
 		return in->off == w->value;
 	case KEY_IMM:
@@ -73,7 +75,8 @@ const struct wire *wire_of_insn(const struct bpf_insn *in)
 const struct wire *wire_of_op(const struct op *op)
 {
 	for (unsigned i = 0; i < N_ROWS; i++)
-		if (rows[i].code == op->code && rows[i].mode == op->mode)
+		if (rows[i].code == op->code && rows[i].mode == op->mode &&
+		    !(rows[i].use & USE_DECODE))
 			return &rows[i];
 	return NULL;
 }
@@ -84,13 +87,13 @@ static bool wire_imm_ok(const struct wire *w, int32_t imm)
 		return imm == 16 || imm == 32 || imm == 64;
 	if (w->use & USE_CAST)
 		return imm == 1 || imm == 1 << 16;
-	return (w->use & (USE_IMM | USE_JUMP_IMM)) || w->key == KEY_IMM || imm == 0;
+	return (w->use & (USE_IMM | USE_JUMP_IMM | USE_DECODE)) || w->key == KEY_IMM || imm == 0;
 }
 
 bool wire_fields_ok(const struct wire *w, const struct bpf_insn *in)
 {
 	return ((w->use & USE_DST) || !in->dst_reg) &&
-	       ((w->use & USE_SRC) || w->key == KEY_SRC || !in->src_reg) &&
+	       ((w->use & USE_SRC) || w->key == KEY_SRC || w->key == KEY_SRC_FAR || !in->src_reg) &&
 	       ((w->use & (USE_OFF | USE_JUMP_OFF)) || w->key == KEY_OFF || !in->off) &&
 	       wire_imm_ok(w, in->imm);
 }

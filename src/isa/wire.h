@@ -25,9 +25,16 @@ enum wire_use {
 	USE_HIGH_OFF = 1 << 9,	 /* ... is op.off */
 	USE_HIGH_ONLY = 1 << 10, /* ... is op.imm */
 	USE_INTERNAL = 1 << 11,	 /* refused in what a user loads */
+	USE_DECODE = 1 << 12,	 /* only read, whatever imm is: another row is what is written */
 };
 
-enum wire_key { KEY_NONE, KEY_SRC, KEY_OFF, KEY_IMM };
+enum wire_key {
+	KEY_NONE,
+	KEY_SRC,
+	KEY_OFF,
+	KEY_IMM,
+	KEY_SRC_FAR, /* src, and off is not 0 */
+};
 
 /* What the kernel says of reserved fields; texts in decode.c. */
 enum wire_bad {

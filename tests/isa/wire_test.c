@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Decoding and encoding: round trips of everything, refusals in the kernel's words. */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/report.h"
+#include "isa/unit.h"
+#include "isa/wire.h"
+#include "sample.h"
+
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+struct count {
+	unsigned long taken, refused, wrong;
+	bool internal;
+	bool seen[256];		       /* opcodes that were taken */
+	unsigned char codes[OP_COUNT]; /* operations that were taken */
+};
+
+/* A subprogram call as kernel dumps have it: read, but written in the form that programs have. */
+static bool is_dump_call(const struct bpf_insn *insns)
+{
+	const struct bpf_insn *in = &insns[SAMPLE_BEFORE];
+
+	return in->code == (BPF_JMP | BPF_CALL) && in->src_reg == BPF_PSEUDO_CALL && in->off;
+}
+
+static void try_sample(const struct bpf_insn *insns, void *ctx)
+{
+	struct count *c = ctx;
+	struct unit *u = NULL;
+
+	if (unit_decode(insns, SAMPLE_INSNS, c->internal, NULL, &u)) {
+		c->refused++;
+		return;
+	}
+	c->taken++;
+	c->seen[insns[SAMPLE_BEFORE].code] = true;
+	c->codes[u->ops[SAMPLE_BEFORE].code] = 1;
+	c->wrong += !sample_encodes_to(u, insns, SAMPLE_INSNS) && !is_dump_call(insns);
+	unit_free(u);
+}
+
+static void round_trip(bool internal)
+{
+	static struct count c;
+	unsigned opcodes = 0, codes = 0;
+
+	c = (struct count){ .internal = internal };
+	sample_each(try_sample, &c);
+	for (unsigned i = 0; i < 256; i++)
+		opcodes += c.seen[i];
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		codes += c.codes[i];
+	print_message("# %s: %u opcodes, %u of %u operations, %lu instructions decoded and "
+		      "encoded again, %lu refused\n",
+		      internal ? "internal forms" : "user forms", opcodes, codes, OP_COUNT, c.taken,
+		      c.refused);
+	assert_int_equal(c.wrong, 0);
+	if (internal)
+		assert_int_equal(codes, OP_COUNT);
+}
+
+static void user_forms_round_trip(void **state)
+{
+	round_trip(false);
+}
+
+static void internal_forms_round_trip(void **state)
+{
+	round_trip(true);
+}
+
+/* What a user may load has no internal op and no mode of rewritten accesses. */
+static void look_for_internal(const struct bpf_insn *insns, void *ctx)
+{
+	struct count *c = ctx;
+	struct unit *u = NULL;
+
+	if (unit_decode(insns, SAMPLE_INSNS, false, NULL, &u))
+		return;
+	c->wrong += op_has(&u->ops[SAMPLE_BEFORE], P_INTERNAL) ||
+		    (u->ops[SAMPLE_BEFORE].mode & (OP_PROBE | OP_ARENA)) ||
+		    u->ops[SAMPLE_BEFORE].dst > BPF_FP || u->ops[SAMPLE_BEFORE].src > BPF_FP;
+	unit_free(u);
+}
+
+static void users_get_no_internal_form(void **state)
+{
+	struct count c = { 0 };
+
+	sample_each(look_for_internal, &c);
+	assert_int_equal(c.wrong, 0);
+}
+
+#define I(code, dst, src, off, imm) { code, dst, src, off, imm }
+#define EXIT			    I(0x95, 0, 0, 0, 0)
+
+static const struct refusal {
+	const char *what;
+	struct bpf_insn insns[5];
+	uint32_t n;
+} refusals[] = {
+	{ "a program needs at least one instruction", { EXIT }, 0 },
+	{ "insn 0: unknown opcode 00", { I(0x00, 0, 0, 0, 0), EXIT }, 2 },
+	{ "insn 1: unknown opcode ff", { EXIT, I(0xff, 0, 0, 0, 0), EXIT }, 3 },
+	{ "insn 0: unknown opcode 8c", { I(0x8c, 1, 0, 0, 0), EXIT }, 2 },
+	{ "insn 0: BPF_LDX uses reserved fields", { I(0x21, 1, 1, 0, 0), EXIT }, 2 },
+	{ "insn 0: BPF_LDX uses reserved fields", { I(0x61, 1, 1, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_ST uses reserved fields", { I(0x62, 1, 1, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_STX uses reserved fields", { I(0x63, 1, 1, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_ALU uses reserved fields", { I(0x07, 1, 1, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_ALU uses reserved fields", { I(0x0f, 1, 1, 1, 0), EXIT }, 2 },
+	{ "insn 0: BPF_ALU uses reserved fields", { I(0x37, 1, 0, 2, 1), EXIT }, 2 },
+	{ "insn 0: BPF_ALU uses reserved fields", { I(0x2f, 1, 1, 1, 0), EXIT }, 2 },
+	{ "insn 0: BPF_NEG uses reserved fields", { I(0x87, 1, 0, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_END uses reserved fields", { I(0xdc, 1, 0, 0, 15), EXIT }, 2 },
+	{ "insn 0: BPF_END uses reserved fields", { I(0xd7, 1, 0, 1, 16), EXIT }, 2 },
+	{ "insn 0: BPF_MOV uses reserved fields", { I(0xbf, 1, 1, -1, 0), EXIT }, 2 },
+	{ "insn 0: BPF_MOV uses reserved fields", { I(0xbc, 1, 1, 32, 0), EXIT }, 2 },
+	{ "insn 0: BPF_JA uses reserved fields", { I(0x05, 0, 0, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_JMP/JMP32 uses reserved fields", { I(0x1d, 1, 1, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_CALL uses reserved fields", { I(0x85, 1, 0, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_CALL uses reserved fields", { I(0x85, 0, 3, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_CALL uses reserved fields", { I(0x8d, 1, 0, 0, 0), EXIT }, 2 },
+	{ "insn 0: BPF_EXIT uses reserved fields", { I(0x95, 0, 0, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_LD_[ABS|IND] uses reserved fields", { I(0x20, 1, 0, 0, 1), EXIT }, 2 },
+	{ "insn 0: invalid may_goto imm 1", { I(0xe5, 0, 0, 0, 1), EXIT }, 2 },
+	{ "insn 0: BPF_ATOMIC uses invalid atomic opcode e0", { I(0xdb, 1, 2, 0, 0xe0), EXIT }, 2 },
+	{ "insn 0: BPF_ATOMIC uses invalid atomic opcode 00", { I(0xd3, 1, 2, 0, 0), EXIT }, 2 },
+	{ "insn 0: R11 is invalid", { I(0xbf, 11, 1, 0, 0), EXIT }, 2 },
+	{ "insn 0: R15 is invalid", { I(0xbf, 1, 15, 0, 0), EXIT }, 2 },
+	{ "insn 0: frame pointer is read only", { I(0xb7, 10, 0, 0, 0), EXIT }, 2 },
+	{ "insn 0: frame pointer is read only", { I(0xdb, 1, 10, 0, 1), EXIT }, 2 },
+	{ "jump out of range from insn 0 to 3", { I(0x05, 0, 0, 2, 0), EXIT, EXIT }, 3 },
+	{ "jump out of range from insn 0 to -1", { I(0x15, 0, 0, -2, 0), EXIT }, 2 },
+	{ "jump out of range from insn 0 to 2147483648",
+	  { I(0x06, 0, 0, 0, 0x7fffffff), EXIT },
+	  2 },
+	{ "insn 0: jump into the middle of ldimm64 insn 2",
+	  { I(0x05, 0, 0, 1, 0), I(0x18, 1, 0, 0, 1), I(0, 0, 0, 0, 0), EXIT },
+	  4 },
+	{ "insn 0: invalid bpf_ld_imm64 insn", { I(0x18, 1, 0, 0, 0) }, 1 },
+	{ "insn 0: invalid bpf_ld_imm64 insn", { I(0x18, 1, 0, 0, 0), EXIT }, 2 },
+	{ "insn 0: unrecognized bpf_ld_imm64 insn",
+	  { I(0x18, 1, 7, 0, 0), I(0, 0, 0, 0, 0), EXIT },
+	  3 },
+	{ "insn 0: unrecognized bpf_ld_imm64 insn",
+	  { I(0x18, 1, 1, 0, 5), I(0, 0, 0, 0, 1), EXIT },
+	  3 },
+	{ "insn 0: call to invalid destination", { I(0x85, 0, 1, 0, 1), EXIT }, 2 },
+	{ "insn 1: last insn is not an exit or jmp", { EXIT, I(0xb7, 0, 0, 0, 0) }, 2 },
+	{ "insn 1: last insn is not an exit or jmp",
+	  { I(0x85, 0, 1, 0, 1), I(0xb7, 0, 0, 0, 0), EXIT },
+	  3 },
+	{ "jump out of range from insn 1 to 3",
+	  { I(0x85, 0, 1, 0, 1), I(0x05, 0, 0, 1, 0), I(0xb7, 0, 0, 0, 0), EXIT },
+	  4 },
+};
+
+static void refusals_use_the_kernels_words(void **state)
+{
+	for (unsigned i = 0; i < LENGTH(refusals); i++) {
+		const struct refusal *f = &refusals[i];
+		struct report r = { 0 };
+		struct unit *u = NULL;
+		int err = unit_decode(f->insns, f->n, false, &r, &u);
+
+		if (err != -EINVAL || !r.text || strncmp(r.text, f->what, strlen(f->what)) ||
+		    strcmp(r.text + strlen(f->what), "\n"))
+			print_message("# wanted \"%s\", got %d \"%s\"\n", f->what, err,
+				      r.text ? r.text : "");
+		assert_int_equal(err, -EINVAL);
+		assert_non_null(r.text);
+		assert_memory_equal(r.text, f->what, strlen(f->what));
+		report_free(&r);
+	}
+	print_message("# %zu refusals\n", LENGTH(refusals));
+}
+
+/* main calls the second and takes the address of the third. */
+static const struct bpf_insn three_subs[] = {
+	I(0x18, 1, 4, 0, 5),
+	I(0, 0, 0, 0, 0),
+	I(0x85, 0, 1, 0, 1),
+	EXIT,
+	I(0x85, 0, 0, 0, 12),
+	/**/ EXIT,
+	EXIT,
+};
+
+static void subprograms_are_found(void **state)
+{
+	struct unit *u = NULL, *copy;
+
+	assert_int_equal(unit_decode(three_subs, LENGTH(three_subs), false, NULL, &u), 0);
+	assert_int_equal(u->n_ops, 6);
+	assert_int_equal(u->n_subs, 3);
+	assert_int_equal(u->subs[1], 3);
+	assert_int_equal(u->subs[2], 5);
+	assert_int_equal(unit_sub_of(u, 0), 0);
+	assert_int_equal(unit_sub_of(u, 2), 0);
+	assert_int_equal(unit_sub_of(u, 4), 1);
+	assert_int_equal(unit_sub_of(u, 5), 2);
+	assert_int_equal(u->slot[6], 7);
+	copy = unit_copy(u);
+	assert_non_null(copy);
+	assert_true(sample_same(u, copy));
+	unit_free(u);
+	unit_free(copy);
+}
+
+static void kernel_dumps_of_calls_are_read(void **state)
+{
+	/* bpf_prog_info of a JITed program: off is the distance, imm the subprogram's number */
+	static const struct bpf_insn insns[] = { I(0x85, 0, 1, 1, 1), EXIT, EXIT };
+	struct unit *u = NULL;
+
+	assert_int_equal(unit_decode(insns, 3, false, NULL, &u), -EINVAL);
+	assert_int_equal(unit_decode(insns, 3, true, NULL, &u), 0);
+	assert_int_equal(u->ops[0].code, OP_CALLSUB);
+	assert_int_equal(unit_target(u, 0), 2);
+	unit_free(u);
+}
+
+static void far_jumps_do_not_fit(void **state)
+{
+	struct unit u = { .n_ops = 40000 };
+	struct report r = { 0 };
+	struct bpf_insn *out = NULL;
+	uint32_t n;
+
+	u.ops = mem_zalloc(u.n_ops, sizeof(*u.ops));
+	for (uint32_t i = 0; i < u.n_ops; i++)
+		u.ops[i].code = OP_EXIT;
+	u.ops[0] = (struct op){ .code = OP_JEQ, .off = 39999 };
+	assert_int_equal(unit_index(&u, NULL), 0);
+	assert_int_equal(unit_encode(&u, &r, &out, &n), -E2BIG);
+	assert_string_equal(r.text, "insn 0: jump by 39998 does not fit in 16 bits\n");
+	u.ops[0] = (struct op){ .code = OP_JA, .mode = OP_W32, .off = 39999 };
+	assert_int_equal(unit_encode(&u, NULL, &out, &n), 0);
+	assert_int_equal(out[0].imm, 39998);
+	mem_free(out);
+	mem_free(u.ops);
+	mem_free(u.slot);
+	mem_free(u.subs);
+	report_free(&r);
+}
+
+/* Each failing allocation gives -ENOMEM and leaves nothing behind (ASan looks for leaks). */
+static void no_memory(void **state)
+{
+	unsigned long at = 0;
+	int err;
+
+	do {
+		struct bpf_insn *out = NULL;
+		struct unit *u = NULL;
+		uint32_t n;
+
+		mem_fail_at(++at, 0);
+		err = unit_decode(three_subs, LENGTH(three_subs), false, NULL, &u);
+		if (!err)
+			err = unit_encode(u, NULL, &out, &n);
+		mem_fail_at(0, 0);
+		assert_true(err == 0 || err == -ENOMEM);
+		mem_free(out);
+		if (u)
+			unit_free(u);
+	} while (err);
+	print_message("# %lu allocations failed\n", at - 1);
+	assert_true(at > 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(user_forms_round_trip),
+		cmocka_unit_test(internal_forms_round_trip),
+		cmocka_unit_test(users_get_no_internal_form),
+		cmocka_unit_test(refusals_use_the_kernels_words),
+		cmocka_unit_test(subprograms_are_found),
+		cmocka_unit_test(kernel_dumps_of_calls_are_read),
+		cmocka_unit_test(far_jumps_do_not_fit),
+		cmocka_unit_test(no_memory),
+	};
+
+	return cmocka_run_group_tests_name("isa wire", tests, NULL, NULL);
+}
