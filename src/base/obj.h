@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum obj_kind { OBJ_MAP = 1, OBJ_PROG, OBJ_BTF, OBJ_LINK, OBJ_PERF };
+enum obj_kind { OBJ_MAP = 1, OBJ_PROG, OBJ_BTF, OBJ_LINK, OBJ_PERF, OBJ_STATS };
 
 struct obj {
 	uint32_t refs;

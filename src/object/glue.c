@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "map/map.h"
 #include "skep/skep.h"
+#include "sys/pin.h"
 #include "sys/sys.h"
 
 long skep_libbpf_syscall(long number, ...)
@@ -77,4 +80,27 @@ int skep_libbpf_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	result = epoll_ctl(epoll, op, ring->wake_fd, event ? &edge : NULL);
 	obj_put(&ring->obj);
 	return result;
+}
+
+int skep_libbpf_unlink(const char *path)
+{
+	int err = pin_covers(path) ? pin_remove(path) : -ENOSYS;
+
+	if (err == -ENOSYS)
+		return unlink(path);
+	errno = -err;
+	return err ? -1 : 0;
+}
+
+int skep_libbpf_mkdir(const char *path, mode_t mode)
+{
+	return pin_covers(path) ? 0 : mkdir(path, mode);
+}
+
+int skep_libbpf_statfs64(const char *path, struct statfs64 *out)
+{
+	if (!pin_covers(path))
+		return statfs64(path, out);
+	*out = (struct statfs64){ .f_type = BPF_FS_MAGIC };
+	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 
 /* syscall(2), but bpf(2) is skep_bpf(), and there are no perf events. */
 long skep_libbpf_syscall(long number, ...);
@@ -19,5 +20,10 @@ void *skep_libbpf_mmap64(void *addr, size_t length, int prot, int flags, int fd,
 
 /* epoll_ctl(2), but a ring buffer's descriptor stands for the eventfd behind it. */
 int skep_libbpf_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
+
+/* unlink(2), mkdir(2) and statfs(2), but what lies below /sys/fs/bpf is sys/pin.h's. */
+int skep_libbpf_unlink(const char *path);
+int skep_libbpf_mkdir(const char *path, mode_t mode);
+int skep_libbpf_statfs64(const char *path, struct statfs64 *out);
 
 #endif

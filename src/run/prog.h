@@ -76,6 +76,10 @@ struct prog {
  * `log`. 0 or the errno that bpf(2) gives. */
 int prog_load(const struct prog_spec *spec, struct report *log, struct prog **out);
 
+/* The tag of instructions: the first half of their SHA-1, with the numbers of map descriptors left
+ * out. 0 or -ENOMEM. */
+int prog_tag_of(const struct bpf_insn *insns, uint32_t n, uint8_t tag[8]);
+
 static inline struct prog *prog_of(struct obj *o)
 {
 	return obj_of(o, struct prog, obj);

@@ -17,7 +17,7 @@
 
 /* Locks lie far behind any content: one shared byte that readable descriptors lock, then a byte
  * for each write-only descriptor, which can only take an exclusive lock. */
-enum { KINDS = OBJ_PERF + 1 };
+enum { KINDS = OBJ_STATS + 1 };
 static const off_t LOCK_AT = 1ll << 60;
 
 struct row {
@@ -239,7 +239,8 @@ static const char *kind_name(enum obj_kind kind)
 {
 	static const char *const names[KINDS] = { [OBJ_MAP] = "bpf-map", [OBJ_PROG] = "bpf-prog",
 						  [OBJ_BTF] = "btf", [OBJ_LINK] = "bpf-link",
-						  [OBJ_PERF] = "bpf-perf" };
+						  [OBJ_PERF] = "bpf-perf",
+						  [OBJ_STATS] = "bpf-stats" };
 
 	return names[kind];
 }
