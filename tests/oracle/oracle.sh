@@ -16,37 +16,37 @@ point() {
 
 # case OBJECT PROGRAM [MAP=KEY:VALUE]...
 compare() {
-	name="$(basename "$1") $2"
+	title="$(basename "$1") $2"
 	object=$1 program=$2
 	shift 2
 	if [ ! -f "$object" ]; then
-		point ok "$name # SKIP $object is not there"
+		point ok "$title # SKIP $object is not there"
 		return
 	fi
 	"$kernel" "$object" "$program" "$capture" "$@" >"$work/kernel" 2>"$work/kernel.err"
 	status=$?
 	if [ $status = 77 ]; then
-		point ok "$name # SKIP the kernel does not allow bpf(2) here"
+		point ok "$title # SKIP the kernel does not allow bpf(2) here"
 		return
 	elif [ $status = 76 ]; then
-		point ok "$name # SKIP the kernel refuses it: $(tail -n 1 "$work/kernel.err")"
+		point ok "$title # SKIP the kernel refuses it: $(tail -n 1 "$work/kernel.err")"
 		return
 	elif [ $status != 0 ]; then
 		tail -n 20 "$work/kernel.err" | sed 's/^/# /'
-		point 'not ok' "$name: replay failed"
+		point 'not ok' "$title: replay failed"
 		return
 	fi
 	if ! "$skep" "$object" "$program" "$capture" "$@" >"$work/skep" 2>"$work/skep.err"; then
 		sed 's/^/# /' "$work/skep.err" | tail -n 20
-		point 'not ok' "$name: skep cannot run it"
+		point 'not ok' "$title: skep cannot run it"
 		return
 	fi
 	lines=$(wc -l <"$work/kernel")
 	if cmp -s "$work/kernel" "$work/skep"; then
-		point ok "$name: $lines results are the same"
+		point ok "$title: $lines results are the same"
 	else
 		diff "$work/kernel" "$work/skep" | cut -c 1-200 | head -n 20 | sed 's/^/# /'
-		point 'not ok' "$name: $(diff "$work/kernel" "$work/skep" | grep -c '^<')" \
+		point 'not ok' "$title: $(diff "$work/kernel" "$work/skep" | grep -c '^<')" \
 			"of $lines results differ"
 	fi
 }
