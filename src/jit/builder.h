@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "jit/jit.h"
 
+struct frame;
 struct target;
 
 struct place {
@@ -50,6 +51,7 @@ struct builder {
 	int64_t percpu_tp, tail_tp; /* distances of percpu_self and of the count of tail calls
 				     * from the thread pointer */
 	uint32_t op;		    /* the one being lowered, for messages */
+	const struct frame *frame;  /* the subprogram being lowered */
 	int err;
 	char message[160];
 	VEC(uint8_t) bytes;

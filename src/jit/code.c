@@ -8,7 +8,7 @@
 #include "jit/image.h"
 #include "jit/target.h"
 
-static const struct target *const targets[] = { &target_x86_64 };
+static const struct target *const targets[] = { &target_x86_64, &target_arm64 };
 
 const struct target *target_find(const char *name)
 {

@@ -43,6 +43,11 @@ bool host_has(const struct host_cpuid *at)
 	       (r[at->reg] >> at->bit & 1);
 }
 
+uint64_t host_hwcap(unsigned word)
+{
+	return 0;
+}
+
 uintptr_t host_pc(const void *context)
 {
 	return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
@@ -61,15 +66,21 @@ void host_resume(void *context, uintptr_t pc, unsigned reg)
 }
 
 #elif defined(__aarch64__)
+#include <sys/auxv.h>
 
 const struct target *host_target(void)
 {
-	return NULL;
+	return &target_arm64;
 }
 
 bool host_has(const struct host_cpuid *at)
 {
 	return false;
+}
+
+uint64_t host_hwcap(unsigned word)
+{
+	return getauxval(word ? AT_HWCAP2 : AT_HWCAP);
 }
 
 uintptr_t host_pc(const void *context)
@@ -96,6 +107,11 @@ const struct target *host_target(void)
 bool host_has(const struct host_cpuid *at)
 {
 	return false;
+}
+
+uint64_t host_hwcap(unsigned word)
+{
+	return 0;
 }
 
 uintptr_t host_pc(const void *context)

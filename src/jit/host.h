@@ -30,6 +30,9 @@ struct host_cpuid {
 /* A bit of x86's cpuid; false on other machines. */
 bool host_has(const struct host_cpuid *at);
 
+/* Word 0 or 1 of arm64's capabilities (AT_HWCAP, AT_HWCAP2); 0 on other machines. */
+uint64_t host_hwcap(unsigned word);
+
 /* Program counter of a signal's ucontext_t. */
 uintptr_t host_pc(const void *context);
 

@@ -25,18 +25,28 @@ static uint64_t made_up_address(const struct walk *w, uint64_t id)
 	return w->b->opts->base - (4u << 20) + (id & 0xffff) * 16;
 }
 
+/* The native register of a BPF register: in a subprogram that calls nothing, r6-r9 may lie in
+ * registers that need no saving. */
+static uint8_t reg_of(const struct walk *w, unsigned r)
+{
+	bool leaf = r >= 6 && r <= 9 && !w->f->calls;
+
+	return leaf ? w->t->leaf_reg[r - 6] : w->t->reg[r];
+}
+
 static struct args args_of(const struct walk *w, const struct op *op)
 {
 	return (struct args){
 		.rule = &w->t->rules[op->code],
 		.op = op,
 		.w32 = op->mode & OP_W32,
-		.dst = w->t->reg[op->dst],
-		.src = w->t->reg[op->src],
+		.dst = reg_of(w, op->dst),
+		.src = reg_of(w, op->src),
 		.size_log = (uint8_t)op_size_log(op),
 		.off = op->off,
 		.imm = op->imm,
 		.label = LABEL_NONE,
+		.index = INDEX_NONE,
 	};
 }
 
@@ -105,7 +115,7 @@ static void lower_cast(struct walk *w, const struct op *op)
 
 static void lower_ldimm(struct walk *w, const struct op *op)
 {
-	w->t->mov_imm(w->b, w->t->reg[op->dst], (uint64_t)op->imm);
+	w->t->mov_imm(w->b, reg_of(w, op->dst), (uint64_t)op->imm);
 }
 
 static uint64_t ref_address(const struct walk *w, const struct op *op)
@@ -126,7 +136,7 @@ static uint64_t ref_address(const struct walk *w, const struct op *op)
 
 static void lower_ldmap(struct walk *w, const struct op *op)
 {
-	w->t->mov_address(w->b, w->t->reg[op->dst], ref_address(w, op));
+	w->t->mov_address(w->b, reg_of(w, op->dst), ref_address(w, op));
 }
 
 static struct frame *frame_of(struct walk *w, uint32_t op)
@@ -148,22 +158,28 @@ static void lower_ldfunc(struct walk *w, const struct op *op)
 {
 	struct frame *f = frame_of(w, (uint32_t)op->off);
 
-	w->t->label_address(w->b, w->t->reg[op->dst], f->label);
+	w->t->label_address(w->b, reg_of(w, op->dst), f->label);
 }
 
-/* Makes base + off fit an addressing form. */
+/* Makes base + off fit an addressing form: the offset in a register, as an index where the access
+ * can take one, else added to the base. */
 static void fit_offset(struct walk *w, struct args *a, uint8_t *base)
 {
 	struct args add = { .rule = &w->t->rules[OP_ADD], .op = a->op };
+	bool plain = a->op->code == OP_LD || a->op->code == OP_ST;
 
-	if (w->t->off_fits(a))
+	if (w->t->off_fits(w->b, a))
 		return;
 	w->t->mov_imm(w->b, w->t->address_tmp, (uint64_t)(int64_t)a->off);
+	a->off = 0;
+	if (plain && w->t->traits & TRAIT_INDEX) {
+		a->index = w->t->address_tmp;
+		return;
+	}
 	add.dst = w->t->address_tmp;
 	add.src = *base;
 	add.rule->reg(w->b, &add);
 	*base = w->t->address_tmp;
-	a->off = 0;
 }
 
 static bool has_arena(struct walk *w, const struct op *op)
@@ -271,7 +287,7 @@ static void lower_callx(struct walk *w, const struct op *op)
 	const struct env *env = w->u->env;
 	const helper_fn *table = env ? env->helper : NULL;
 
-	w->t->call_table(w->b, w->t->reg[op->dst], table, env ? env->n_helpers : 0);
+	w->t->call_table(w->b, reg_of(w, op->dst), table, env ? env->n_helpers : 0);
 }
 
 static void lower_callkfunc(struct walk *w, const struct op *op)
@@ -317,10 +333,10 @@ static void lower_ldabs(struct walk *w, const struct op *op)
 		lower_op(w, &(struct op){ OP_ADD, OP_W32, 2, 0, 0, op->imm });
 		lower_op(w, &(struct op){ OP_MOV, OP_REG | OP_SX | op_mode_size(4), 2, 2, 0, 0 });
 	} else {
-		w->t->mov_imm(w->b, w->t->reg[2], (uint64_t)op->imm);
+		w->t->mov_imm(w->b, reg_of(w, 2), (uint64_t)op->imm);
 	}
 	lower_op(w, &(struct op){ OP_MOV, OP_REG, 1, 6, 0, 0 });
-	w->t->mov_imm(w->b, w->t->reg[3], op_size(op));
+	w->t->mov_imm(w->b, reg_of(w, 3), op_size(op));
 	w->t->call(w->b, address);
 	a.label = leave_zero(w);
 	emit(w, &a);
@@ -330,7 +346,7 @@ static void lower_exit(struct walk *w, const struct op *op)
 {
 	if (w->i == w->f->last_exit)
 		builder_bind(w->b, w->f->leave);
-	if (w->i == w->f->last_exit || w->t->leave_size(w->f) <= 3)
+	if (w->i == w->f->last_exit || w->t->leave_size(w->f) <= w->t->short_leave)
 		w->t->leave(w->b, w->f);
 	else
 		w->t->jump(w->b, w->f->leave);
@@ -341,7 +357,7 @@ static void lower_percpu(struct walk *w, const struct op *op)
 	if (!(w->t->traits & TRAIT_PERCPU))
 		builder_fail(w->b, -EOPNOTSUPP, "the target has no per-CPU base");
 	else
-		w->t->percpu(w->b, w->t->reg[op->dst], w->t->reg[op->src]);
+		w->t->percpu(w->b, reg_of(w, op->dst), reg_of(w, op->src));
 }
 
 static void lower_nospec(struct walk *w, const struct op *op)
@@ -392,7 +408,7 @@ static void lower_end(struct walk *w)
 		builder_put(w->b, w->t->trap, sizeof(w->t->trap));
 	if (w->f->zero_used) {
 		builder_bind(w->b, w->f->leave_zero);
-		w->t->mov_imm(w->b, w->t->reg[0], 0);
+		w->t->mov_imm(w->b, reg_of(w, 0), 0);
 		w->t->leave(w->b, w->f);
 	}
 	if (w->f->last_exit == UINT32_MAX)
@@ -409,6 +425,7 @@ static void lower_sub(struct walk *w)
 {
 	struct frame *f = w->f;
 
+	w->b->frame = f;
 	w->b->op = f->first;
 	builder_line(w->b, f->first);
 	builder_bind(w->b, f->label);

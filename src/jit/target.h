@@ -15,7 +15,7 @@
 struct frame;
 struct rule;
 
-enum { LABEL_NONE = UINT32_MAX };
+enum { LABEL_NONE = UINT32_MAX, INDEX_NONE = 0xff };
 
 /* What an emitter works on: native registers, and an immediate where the form has one. */
 struct args {
@@ -27,6 +27,7 @@ struct args {
 	int32_t off;	  /* memory: bytes from base */
 	int64_t imm;
 	uint32_t label; /* jumps */
+	uint8_t index;	/* memory: a register in place of off; INDEX_NONE else */
 };
 
 typedef void (*emit_fn)(struct builder *b, const struct args *a);
@@ -59,6 +60,7 @@ struct frame {
 enum {
 	TRAIT_ZEXT32 = 1 << 0, /* 32-bit results come zero-extended */
 	TRAIT_PERCPU = 1 << 1, /* has the per-CPU base at hand */
+	TRAIT_INDEX = 1 << 2,  /* loads and stores take base + register */
 };
 
 struct cpu_row {
@@ -71,6 +73,7 @@ struct target {
 	const char *name;
 	uint32_t traits;
 	uint8_t reg[BPF_REGS];	  /* native number of each BPF register */
+	uint8_t leaf_reg[4];	  /* of r6-r9 in a subprogram that calls nothing */
 	uint8_t tmp;		  /* what the walker may use for constants */
 	uint8_t address_tmp;	  /* ... and for addresses */
 	uint8_t trap[4];	  /* repeated to fill unused room; begins with the fault encoding */
@@ -83,7 +86,7 @@ struct target {
 	void (*mov_imm)(struct builder *b, uint8_t dst, uint64_t imm);
 	/* An address: as mov_imm, or shorter relative to the code. */
 	void (*mov_address)(struct builder *b, uint8_t dst, uint64_t address);
-	bool (*off_fits)(const struct args *a);
+	bool (*off_fits)(const struct builder *b, const struct args *a);
 	void (*jump)(struct builder *b, uint32_t label);
 	void (*call)(struct builder *b, uint64_t address);
 	/* r0 = table[dst] of r1-r5; -EOPNOTSUPP in r0 when there is no such entry. */
@@ -101,8 +104,9 @@ struct target {
 	void (*enter)(struct builder *b, const struct frame *f);
 	/* Undoes enter and returns. */
 	void (*leave)(struct builder *b, const struct frame *f);
-	/* Bytes that leave takes at most; an exit this short is not shared. */
+	/* Bytes that leave takes at most; an exit of up to short_leave bytes is not shared. */
 	unsigned (*leave_size)(const struct frame *f);
+	unsigned short_leave;
 
 	/* Layout. dist is from the branch's start to its label; `ahead` tells a label behind the
 	 * branch at distance 0 from one before it. branch_size: bytes needed, at least br->size. */
@@ -114,7 +118,7 @@ struct target {
 	int (*fixup)(uint8_t *p, uint8_t kind, uint64_t at, uint64_t address);
 };
 
-extern const struct target target_x86_64;
+extern const struct target target_x86_64, target_arm64;
 
 /* Lowers the unit; errors stick in b. Fills frames[n_subs]. */
 void lower(struct builder *b, struct frame *frames, struct code *code);

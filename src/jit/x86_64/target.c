@@ -45,7 +45,7 @@ static const struct rule rules[OP_COUNT] = {
 	[OP_JSLE] = { x86_cond_reg, x86_cond_imm, NULL, CC_LE },
 };
 
-static bool off_fits(const struct args *a)
+static bool off_fits(const struct builder *b, const struct args *a)
 {
 	return true;
 }
@@ -70,6 +70,7 @@ static void landing_pad(struct builder *b)
 const struct target target_x86_64 = {
 	.name = "x86_64",
 	.traits = TRAIT_ZEXT32 | TRAIT_PERCPU,
+	.leaf_reg = { RBX, R13, R14, R15 },
 	.reg = { RAX, RDI, RSI, RDX, RCX, R8, RBX, R13, R14, R15, RBP, R9, R12 },
 	.tmp = TMP,
 	.address_tmp = TMP2,
@@ -94,6 +95,7 @@ const struct target target_x86_64 = {
 	.enter = x86_enter,
 	.leave = x86_leave,
 	.leave_size = x86_leave_size,
+	.short_leave = 3,
 	.branch_size = x86_branch_size,
 	.branch_longest = x86_branch_longest,
 	.branch_put = x86_branch_put,
