@@ -17,6 +17,7 @@
 #include "jit/jit.h"
 #include "map/map.h"
 #include "run/check.h"
+#include "run/fault.h"
 #include "run/resolve.h"
 #include "run/sha1.h"
 #include "run/slot.h"
@@ -115,7 +116,9 @@ static int prog_compile(struct prog *p, const struct prog_spec *spec, struct rep
 	err = jit_compile(target_find(NULL), p->xlated, &opts, log, &code);
 	if (err)
 		return err;
-	err = image_new(code, log, &image);
+	err = code->n_faults ? fault_init() : 0;
+	if (!err)
+		err = image_new(code, log, &image);
 	if (err) {
 		code_free(code);
 		return err;
