@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/packet_run.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <time.h>
+#include <urcu-bp.h>
+
+#include "helper/timer.h"
+#include "run/slot.h"
+
+#define ON(type) (1ull << BPF_PROG_TYPE_##type)
+
+bool packet_run_takes(uint32_t prog_type)
+{
+	const uint64_t types = ON(XDP) | ON(SOCKET_FILTER) | ON(SCHED_CLS) | ON(SCHED_ACT) |
+			       ON(CGROUP_SKB) | ON(LWT_IN) | ON(LWT_OUT) | ON(LWT_XMIT) |
+			       ON(LWT_SEG6LOCAL);
+
+	return prog_type < 64 && (types >> prog_type & 1);
+}
+
+int packet_run_open(struct packet_run *r, struct prog *p)
+{
+	if (!packet_run_takes(p->type))
+		return -EOPNOTSUPP;
+	r->prog = p;
+	return packet_buf_get(&r->buf);
+}
+
+void packet_run_close(struct packet_run *r)
+{
+	packet_buf_put(&r->buf);
+}
+
+static bool run_is_xdp(const struct packet_run *r)
+{
+	return r->prog->type == BPF_PROG_TYPE_XDP;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void run_timers(const struct prog *p)
+{
+	rcu_read_lock();
+	timer_fire(p->obj.id);
+	rcu_read_unlock();
+}
+
+static uint32_t run_one(struct packet_run *r)
+{
+	uint32_t verdict;
+
+	packet_redirect_clear();
+	verdict = (uint32_t)prog_run(r->prog, &r->ctx);
+	run_timers(r->prog);
+	return verdict;
+}
+
+uint32_t packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns)
+{
+	uint64_t owner = timer_owner_set(r->prog->obj.id), start;
+	uint32_t verdict = 0;
+
+	slot_enter();
+	start = now_ns();
+	for (uint32_t i = 0; i < repeat; i++)
+		verdict = run_one(r);
+	*ns = now_ns() - start;
+	slot_leave();
+	timer_owner_set(owner);
+	return verdict;
+}
+
+static int run_prepare(struct packet_run *r, const void *bytes, uint32_t n)
+{
+	uint32_t linear = n < XDP_LINEAR_MAX ? n : XDP_LINEAR_MAX;
+
+	if (!run_is_xdp(r))
+		return skb_init(&r->ctx.skb, &r->buf, bytes, n, r->prog->type);
+	if (n < PACKET_ETH || n > XDP_LINEAR_MAX + XDP_FRAGS_MAX)
+		return -EINVAL;
+	xdp_init(&r->ctx.xdp, &r->buf, bytes, n, 0, linear);
+	return 0;
+}
+
+/* The parts that the packet consists of now; the second is empty but for XDP fragments. */
+struct parts {
+	const uint8_t *at[2];
+	uint32_t n[2];
+};
+
+static struct parts run_parts(const struct packet_run *r)
+{
+	const struct xdp_ctx *x = &r->ctx.xdp;
+	const struct skb_ctx *s = &r->ctx.skb;
+
+	if (run_is_xdp(r))
+		return (struct parts){ { x->data, x->frags },
+				       { (uint32_t)(x->end - x->data), x->n_frags } };
+	return (struct parts){ { s->data, s->tail }, { skb_len(s), 0 } };
+}
+
+/* An L3 program's packet has an empty Ethernet header now: that is no change. */
+static bool run_changed(const struct packet_run *r, const uint8_t *bytes, uint32_t n)
+{
+	struct parts p = run_parts(r);
+	uint32_t skip = run_is_xdp(r) || skb_type_is_l2(r->prog->type) ? 0 : PACKET_ETH;
+
+	if (p.n[0] + p.n[1] != n)
+		return true;
+	return memcmp(p.at[0] + skip, bytes + skip, p.n[0] - skip) != 0 ||
+	       memcmp(p.at[1], bytes + p.n[0], p.n[1]) != 0;
+}
+
+int packet_run_once(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out)
+{
+	int err = run_prepare(r, bytes, n);
+	struct parts p;
+	uint64_t ns;
+
+	if (err)
+		return err;
+	*out = (struct packet_result){ .verdict = packet_run_repeat(r, 1, &ns) };
+	out->redirect = *packet_redirect();
+	if (!run_is_xdp(r))
+		skb_finish(&r->ctx.skb, r->prog->type);
+	p = run_parts(r);
+	out->n = p.n[0] + p.n[1];
+	out->changed = run_changed(r, bytes, n);
+	return 0;
+}
+
+void packet_run_copy(const struct packet_run *r, void *out, uint32_t n)
+{
+	struct parts p = run_parts(r);
+	uint32_t first = n < p.n[0] ? n : p.n[0];
+	uint32_t second = n - first < p.n[1] ? n - first : p.n[1];
+
+	memcpy(out, p.at[0], first);
+	memcpy((uint8_t *)out + first, p.at[1], second);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program run on packets, one after the other, in one buffer. PROG_TEST_RUN stands on it, and
+ * whoever runs many packets. One thread at a time.
+ */
+#ifndef SKEP_RUN_PACKET_RUN_H
+#define SKEP_RUN_PACKET_RUN_H
+
+#include "helper/packet.h"
+#include "helper/skb.h"
+#include "helper/xdp.h"
+#include "run/prog.h"
+
+struct packet_run {
+	struct prog *prog; /* not owned */
+	struct packet_buf buf;
+	union {
+		struct xdp_ctx xdp;
+		struct skb_ctx skb;
+	} ctx;
+};
+
+struct packet_result {
+	uint32_t verdict;
+	uint32_t n; /* bytes of the packet afterwards: XDP without metadata, others with L2 header */
+	bool changed; /* bytes or length differ from what went in */
+	struct packet_redirect redirect; /* where to, when the verdict says redirect */
+};
+
+/* Do programs of this type run on packets? */
+bool packet_run_takes(uint32_t prog_type);
+
+/* 0, -EOPNOTSUPP when the program's type takes no packets, -ENOMEM. */
+int packet_run_open(struct packet_run *r, struct prog *p);
+
+void packet_run_close(struct packet_run *r);
+
+/* Runs the program once on a copy of an Ethernet packet that arrives on the loopback. 0, or -EINVAL
+ * for packets that PROG_TEST_RUN refuses: shorter than their Ethernet and (for all but XDP) IP
+ * header, or too long. out->verdict is r0's low half. */
+int packet_run_once(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out);
+
+/* Copies the packet that the last run left, at most n bytes. For socket buffers a VLAN tag that is
+ * kept beside the packet is not part of it (ctx.skb.skb.vlan_tci). */
+void packet_run_copy(const struct packet_run *r, void *out, uint32_t n);
+
+/* In steps, for PROG_TEST_RUN: contexts set up in r->ctx by the caller; any number of runs, during
+ * which the thread keeps its slot; total time in *ns. Timers that are due fire between. */
+uint32_t packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns);
+
+#endif
