@@ -54,8 +54,8 @@ static int builder_set_up(struct builder *b)
 	b->dump = b->opts->base || host_target() != b->target;
 	if (!b->dump)
 		image_range(&b->near_lo, &b->near_hi);
-	b->percpu_tp = host_percpu_tp();
-	b->tail_tp = host_tail_tp();
+	b->percpu_tp = b->dump ? b->target->thread_vars : host_percpu_tp();
+	b->tail_tp = b->dump ? b->target->thread_vars + 8 : host_tail_tp();
 	err = b->target->cpu(b->opts->cpu, &b->features);
 	b->features &= ~b->opts->features_off;
 	return err;

@@ -78,6 +78,7 @@ struct target {
 	uint8_t address_tmp;	  /* ... and for addresses */
 	uint8_t trap[4];	  /* repeated to fill unused room; begins with the fault encoding */
 	uint64_t call_reach;	  /* bytes that a direct call spans */
+	int64_t thread_vars;	  /* where thread variables begin, from the thread pointer; for dumps */
 	const struct rule *rules; /* by op code */
 
 	/* Feature bits of a named CPU (NULL: of the one that runs this); -EINVAL: no such name. */

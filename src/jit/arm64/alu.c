@@ -97,10 +97,12 @@ void a64_add_imm(struct builder *b, const struct args *a)
 	enum a64_insn id = v < 0 ? A64_SUBI : A64_ADDI;
 
 	if (m >> 12)
-		a64_put(b, id, (const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst,
-							     (int64_t)(m >> 12), 1 });
+		a64_put(b, id,
+			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, (int64_t)(m >> 12),
+						       1 });
 	if (m & 0xfff)
-		a64_put(b, id, (const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, m & 0xfff, 0 });
+		a64_put(b, id,
+			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, m & 0xfff, 0 });
 	if (!m && a->w32)
 		a64_mov_reg(b, true, a->dst, a->dst);
 }
@@ -109,7 +111,7 @@ void a64_add_imm(struct builder *b, const struct args *a)
 static enum a64_insn imm_form(unsigned op_code)
 {
 	static const uint16_t forms[OP_COUNT] = {
-		[OP_AND] = A64_ANDI, [OP_OR] = A64_ORRI, [OP_XOR] = A64_EORI,
+		[OP_AND] = A64_ANDI, [OP_OR] = A64_ORRI,   [OP_XOR] = A64_EORI,
 		[OP_RSH] = A64_UBFM, [OP_ARSH] = A64_SBFM,
 	};
 
@@ -137,8 +139,9 @@ void a64_logic_imm(struct builder *b, const struct args *a)
 	bool ones = all_ones(a);
 
 	if (mask_of(a) && !ones)
-		a64_put(b, imm_form(a->op->code),
-			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, (int64_t)mask_of(a) });
+		a64_put(
+		    b, imm_form(a->op->code),
+		    (const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, (int64_t)mask_of(a) });
 	else if (a->op->code == OP_XOR && ones)
 		EMIT(b, ORN, !a->w32, a->dst, A64_ZR, a->dst, A64_LSL, 0);
 	else if (ones == (a->op->code == OP_AND))
@@ -214,7 +217,8 @@ void a64_mul_imm(struct builder *b, const struct args *a)
 		if (f.negative)
 			EMIT(b, SUB, x, d, d, d, A64_LSL, f.n);
 		else
-			EMIT(b, SUB, x, TMP, A64_ZR, d, A64_LSL, 0), EMIT(b, ADD, x, d, TMP, d, A64_LSL, f.n);
+			EMIT(b, SUB, x, TMP, A64_ZR, d, A64_LSL, 0),
+			    EMIT(b, ADD, x, d, TMP, d, A64_LSL, f.n);
 		return;
 	case FACTOR_SHIFT:
 		if (f.negative)

@@ -43,12 +43,14 @@ int a64_fixup(uint8_t *p, uint8_t kind, uint64_t at, uint64_t address)
 
 	memcpy(&word, p, sizeof(word));
 	if (kind == FIXUP_CALL)
-		word = a64_encode(A64_BL, (const int64_t[A64_OPERANDS]){ (int64_t)(address - at) }, &bad);
-	else
-		word = a64_encode(A64_ADRP,
-				  (const int64_t[A64_OPERANDS]){
-					  word & 31, (int64_t)((address & ~0xfffull) - (at & ~0xfffull)) },
+		word = a64_encode(A64_BL, (const int64_t[A64_OPERANDS]){ (int64_t)(address - at) },
 				  &bad);
+	else
+		word =
+		    a64_encode(A64_ADRP,
+			       (const int64_t[A64_OPERANDS]){
+				   word & 31, (int64_t)((address & ~0xfffull) - (at & ~0xfffull)) },
+			       &bad);
 	memcpy(p, &word, sizeof(word));
 	return bad < 0 ? 0 : -ERANGE;
 }

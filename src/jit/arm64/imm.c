@@ -24,8 +24,8 @@ static unsigned differing(uint64_t v, unsigned n, unsigned background)
 /* How a constant is made. */
 struct plan {
 	bool is64;
-	bool ones;	  /* movn: background of ones */
-	bool bitmask;	  /* orr of `base`, then a movk for each halfword that differs from it */
+	bool ones;    /* movn: background of ones */
+	bool bitmask; /* orr of `base`, then a movk for each halfword that differs from it */
 	uint64_t base;
 	unsigned count;
 };
@@ -44,11 +44,13 @@ static bool plan_patched(uint64_t v, struct plan *p)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		for (unsigned k = 0; k < 4; k++) {
-			uint64_t base = (v & ~(0xffffull << i * 16)) |
-					(uint64_t)halfword(v, k) << i * 16;
+			uint64_t base = (v & ~(0xffffull << i * 16)) | (uint64_t)halfword(v, k)
+									   << i * 16;
 
 			if (a64_bitmask(base, true) >= 0) {
-				*p = (struct plan){ .is64 = true, .bitmask = true, .base = base, .count = 2 };
+				*p = (struct plan){
+					.is64 = true, .bitmask = true, .base = base, .count = 2
+				};
 				return true;
 			}
 		}

@@ -16,7 +16,8 @@ void a64_jump(struct builder *b, uint32_t label)
 
 void a64_cond(struct builder *b, enum a64_cond cond, uint32_t label)
 {
-	builder_branch(b, (struct branch){ .label = label, .kind = BRANCH_COND, .cond = (uint8_t)cond });
+	builder_branch(
+	    b, (struct branch){ .label = label, .kind = BRANCH_COND, .cond = (uint8_t)cond });
 }
 
 /* cond: 0 branches if zero, 1 if not; the highest bit of `bit` marks a 64-bit register. */
@@ -79,8 +80,9 @@ static const struct {
 	uint8_t cond, other;
 	int8_t step;
 } neighbours[] = {
-	{ A64_HI, A64_HS, 1 },	{ A64_LS, A64_LO, 1 },	{ A64_GT, A64_GE, 1 },	{ A64_LE, A64_LT, 1 },
-	{ A64_HS, A64_HI, -1 }, { A64_LO, A64_LS, -1 }, { A64_GE, A64_GT, -1 }, { A64_LT, A64_LE, -1 },
+	{ A64_HI, A64_HS, 1 },	{ A64_LS, A64_LO, 1 },	{ A64_GT, A64_GE, 1 },
+	{ A64_LE, A64_LT, 1 },	{ A64_HS, A64_HI, -1 }, { A64_LO, A64_LS, -1 },
+	{ A64_GE, A64_GT, -1 }, { A64_LT, A64_LE, -1 },
 };
 
 /* Whether k + step wraps in the order that the condition compares by. */
@@ -136,8 +138,10 @@ static void test_imm(struct builder *b, const struct args *a, unsigned reg)
 static bool branch_simple(struct builder *b, const struct args *a, unsigned reg, unsigned cond,
 			  int64_t imm)
 {
-	bool zero = (imm == 0 && (cond == A64_EQ || cond == A64_LS)) || (imm == 1 && cond == A64_LO);
-	bool not_zero = (imm == 0 && (cond == A64_NE || cond == A64_HI)) || (imm == 1 && cond == A64_HS);
+	bool zero =
+	    (imm == 0 && (cond == A64_EQ || cond == A64_LS)) || (imm == 1 && cond == A64_LO);
+	bool not_zero =
+	    (imm == 0 && (cond == A64_NE || cond == A64_HI)) || (imm == 1 && cond == A64_HS);
 	bool minus = (imm == 0 && cond == A64_LT) || (imm == -1 && cond == A64_LE);
 	bool plus = (imm == 0 && cond == A64_GE) || (imm == -1 && cond == A64_GT);
 
@@ -263,7 +267,8 @@ static void words_tbz(struct words *w, const struct branch *br, int64_t dist)
 		WORD(w, TBZ, br->reg, br->bit, dist);
 	} else {
 		WORD(w, ANDSI, 1, A64_ZR, br->reg, (int64_t)(1ull << br->bit));
-		WORD(w, BCOND, (br->cond ? A64_NE : A64_EQ) ^ (br->size == 12), br->size == 12 ? 8 : dist - 4);
+		WORD(w, BCOND, (br->cond ? A64_NE : A64_EQ) ^ (br->size == 12),
+		     br->size == 12 ? 8 : dist - 4);
 		if (br->size == 12)
 			WORD(w, B, dist - 8);
 	}

@@ -78,6 +78,7 @@ const struct target target_arm64 = {
 	.address_tmp = ADDRESS,
 	.trap = { 0x00, 0x20, 0x20, 0xd4 },
 	.call_reach = 128 << 20,
+	.thread_vars = 16,
 	.rules = rules,
 	.cpu = a64_cpu,
 	.mov_imm = a64_mov_imm,

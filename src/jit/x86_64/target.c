@@ -76,6 +76,7 @@ const struct target target_x86_64 = {
 	.address_tmp = TMP2,
 	.trap = { 0xcc, 0xcc, 0xcc, 0xcc },
 	.call_reach = INT32_MAX,
+	.thread_vars = -16,
 	.rules = rules,
 	.cpu = x86_cpu,
 	.mov_imm = x86_mov_imm,
