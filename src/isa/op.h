@@ -84,10 +84,10 @@ _Static_assert(sizeof(struct op) == 16, "struct op is 16 bytes");
 
 enum {
 	BPF_FP = 10,
-	BPF_AX =
-	    11, /* scratch registers of rewrites (r11 as in the kernel's own dumps); a user's */
-	BPF_BX =
-	    12, /* program never has them, and they hold nothing across calls and subprograms */
+	/* Scratch registers of rewrites (r11 as in the kernel's own dumps). A user's program never
+	 * has them, and they hold nothing across calls and subprograms. */
+	BPF_AX = 11,
+	BPF_BX = 12,
 	BPF_REGS = 13,	 /* r0-r10, BPF_AX, BPF_BX */
 	BPF_STACK = 512, /* bytes for each frame */
 };

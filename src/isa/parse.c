@@ -156,9 +156,9 @@ static void skip_prefix(struct parse *p)
 	struct scan_number n;
 
 	p->opcode = 0;
-	if (!scan_number(&s, &n) || !scan_eat(&s, ":"))
-		return;
-	p->s = s;
+	if (scan_number(&s, &n) && scan_eat(&s, ":"))
+		p->s = s;
+	s = p->s;
 	scan_end(&s);
 	if (s.at[0] == '(' && isxdigit((unsigned char)s.at[1]) &&
 	    isxdigit((unsigned char)s.at[2]) && s.at[3] == ')') {

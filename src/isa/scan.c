@@ -145,6 +145,7 @@ bool scan_number(struct scan *s, struct scan_number *out)
 
 int scan_fail(struct scan *s, const char *what, const char *accepted)
 {
+	skip_blanks(s);
 	return report_fail(s->r, -EINVAL, "%s:%u:%u: %s; %s", s->name, s->row,
 			   (unsigned)(s->at - s->line) + 1, what, accepted);
 }

@@ -29,7 +29,7 @@ void scan_strip(char *text, size_t n);
 /* All return whether it was there; then it has been read. White space before it is skipped. */
 bool scan_end(struct scan *s);				      /* the line's end; nothing is read */
 bool scan_eat(struct scan *s, const char *token);	      /* a word only as a whole */
-bool scan_reg(struct scan *s, char *letter, uint8_t *number); /* r0-r11, w0-w11 */
+bool scan_reg(struct scan *s, char *letter, uint8_t *number); /* r0-r12, w0-w12 */
 bool scan_name(struct scan *s, const char **name, size_t *n);
 
 /* A number: decimal, or hexadecimal with 0x; a sign may stand before it, with spaces after it.

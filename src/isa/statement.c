@@ -67,13 +67,12 @@ int part_size(struct parse *p)
 
 int part_offset(struct parse *p)
 {
+	bool plus = scan_eat(&p->s, "+");
 	struct scan before = p->s;
 	struct scan_number n;
 
-	if (scan_eat(&p->s, "+"))
-		before = p->s;
 	if (!scan_number(&p->s, &n))
-		return before.at == p->s.at ? 0 : scan_unexpected(&p->s, "expected a number");
+		return plus ? scan_unexpected(&p->s, "expected a number") : 0;
 	p->op.off = (int16_t)n.value;
 	if (n.big || p->op.off != (int64_t)n.value)
 		return scan_fail(&before, "the offset does not fit in 16 bits",
