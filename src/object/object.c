@@ -14,7 +14,6 @@
 static __thread struct {
 	struct report *all;
 	char why[256];
-	char last[256];
 } said;
 
 /* Copies a line without "libbpf: " and its newline. */
@@ -27,6 +26,13 @@ static void line_keep(char to[256], const char *line)
 		line += sizeof(prefix) - 1;
 	n = strcspn(line, "\n");
 	snprintf(to, 256, "%.*s", (int)(n < 255 ? n : 255), line);
+}
+
+/* Warnings that name no cause of failure: libbpf goes on after them. */
+static bool line_is_harmless(const char *line)
+{
+	return strstr(line, "Retrying without BTF") || strstr(line, "failed to set name") ||
+	       strstr(line, "BTF is optional");
 }
 
 static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -42,9 +48,8 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	if (level != LIBBPF_WARN)
 		return 0;
 	vsnprintf(line, sizeof(line), fmt, ap);
-	if (!said.why[0])
+	if (!said.why[0] && !line_is_harmless(line))
 		line_keep(said.why, line);
-	line_keep(said.last, line);
 	return 0;
 }
 
@@ -80,6 +85,28 @@ static const char *open_remedy(void)
 	return "compile it again with clang -target bpf -g -O2 -c";
 }
 
+/* Section names of loaders other than libbpf, which it gives no type. */
+static void types_guess(struct bpf_object *obj)
+{
+	static const struct {
+		const char *prefix;
+		enum bpf_prog_type type;
+	} rows[] = {
+		{ "tc", BPF_PROG_TYPE_SCHED_CLS },
+		{ "xdp", BPF_PROG_TYPE_XDP },
+		{ "filter", BPF_PROG_TYPE_SOCKET_FILTER },
+	};
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, obj) {
+		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			if (bpf_program__type(p) == BPF_PROG_TYPE_UNSPEC &&
+			    !strncmp(bpf_program__section_name(p), rows[i].prefix, strlen(rows[i].prefix)))
+				bpf_program__set_type(p, rows[i].type);
+		}
+	}
+}
+
 int object_open(const char *path, struct report *r, struct bpf_object **out)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .relaxed_maps = true);
@@ -94,6 +121,7 @@ int object_open(const char *path, struct report *r, struct bpf_object **out)
 	err = obj ? 0 : -errno;
 	libbpf_set_print(before);
 	if (!err) {
+		types_guess(obj);
 		*out = obj;
 		return 0;
 	}
