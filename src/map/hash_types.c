@@ -128,14 +128,18 @@ static int lru_check(const struct map_desc *d)
 {
 	if (d->flags & BPF_F_NO_PREALLOC)
 		return -ENOTSUPP;
+	if (d->flags & BPF_F_NO_COMMON_LRU && d->flags & BPF_F_NUMA_NODE)
+		return -EINVAL;
 	return hash_check(d);
 }
 
 static int percpu_check(const struct map_desc *d)
 {
-	if (d->flags & BPF_F_NUMA_NODE)
-		return -EINVAL;
-	return d->value_size && round8(d->value_size) > MAP_PERCPU_MAX ? -E2BIG : hash_check(d);
+	int err = d->flags & BPF_F_NUMA_NODE ? -EINVAL : hash_check(d);
+
+	if (err)
+		return err;
+	return round8(d->value_size) > MAP_PERCPU_MAX ? -E2BIG : 0;
 }
 
 static int lru_percpu_check(const struct map_desc *d)

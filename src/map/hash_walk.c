@@ -9,26 +9,34 @@ static bool cell_used(const struct hash *h, uint32_t id)
 	return __atomic_load_n(&cell_at(h, id)->tag, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* The next element of the same bucket; NONE, also where the chain was left under our feet. */
+static uint32_t next_in(const struct hash *h, uint32_t id)
+{
+	uint32_t next = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_ACQUIRE);
+
+	return next && cell_used(h, next) ? next : NONE;
+}
+
+static uint32_t first_in(const struct hash *h, uint32_t home)
+{
+	return cell_used(h, home) ? home : next_in(h, home);
+}
+
 /* The first element of bucket `home` or of one behind it; NONE. */
 static uint32_t first_from(const struct hash *h, uint32_t home)
 {
-	for (; home <= h->mask; home++) {
-		uint32_t next;
+	uint32_t id = NONE;
 
-		if (cell_used(h, home))
-			return home;
-		next = __atomic_load_n(&cell_at(h, home)->next, __ATOMIC_ACQUIRE);
-		if (next)
-			return next;
-	}
-	return NONE;
+	while (home <= h->mask && id == NONE)
+		id = first_in(h, home++);
+	return id;
 }
 
 static uint32_t after(const struct hash *h, uint32_t home, uint32_t id)
 {
-	uint32_t next = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_ACQUIRE);
+	uint32_t next = next_in(h, id);
 
-	return next ? next : first_from(h, home + 1);
+	return next != NONE ? next : first_from(h, home + 1);
 }
 
 int hash_next_key(struct map *m, const void *key, void *next)
@@ -54,9 +62,9 @@ static void read_value(const struct hash *h, uint32_t id, void *value, uint64_t 
 
 static uint32_t bucket_count(const struct hash *h, uint32_t home)
 {
-	uint32_t n = cell_used(h, home), id = cell_at(h, home)->next;
+	uint32_t n = 0;
 
-	for (; id; id = cell_at(h, id)->next)
+	for (uint32_t id = first_in(h, home); id != NONE; id = next_in(h, id))
 		n++;
 	return n;
 }
@@ -74,10 +82,10 @@ static void bucket_read(const struct hash *h, uint32_t home, uint8_t *keys, uint
 			uint64_t flags, bool erase)
 {
 	size_t size = map_user_value_size(h->m);
-	uint32_t id = cell_used(h, home) ? home : cell_at(h, home)->next, next;
+	uint32_t id = first_in(h, home), next;
 
-	for (; id; id = next) {
-		next = cell_at(h, id)->next;
+	for (; id != NONE; id = next) {
+		next = next_in(h, id);
 		words_load(keys, cell_at(h, id)->key, h->key_size);
 		read_value(h, id, values, flags);
 		take(h, home, id, erase);
@@ -96,7 +104,7 @@ int hash_bucket(struct map *m, uint32_t bucket, void *keys, void *values, uint32
 	*count = 0;
 	if (bucket > h->mask)
 		return -ENOENT;
-	if (!cell_used(h, bucket) && !__atomic_load_n(&cell_at(h, bucket)->next, __ATOMIC_ACQUIRE))
+	if (first_in(h, bucket) == NONE)
 		return 0;
 	err = lock_enter();
 	if (err)
@@ -145,10 +153,10 @@ long hash_for_each(struct map *m, uint64_t callback, uint64_t ctx)
 	uint64_t stop = 0;
 
 	for (uint32_t home = 0; home <= h->mask && !stop; home++) {
-		uint32_t id = cell_used(h, home) ? home : cell_at(h, home)->next, next;
+		uint32_t id = first_in(h, home), next;
 
-		for (; id && !stop; id = next) {
-			next = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_ACQUIRE);
+		for (; id != NONE && !stop; id = next) {
+			next = next_in(h, id);
 			n++;
 			stop = callback_call(callback, (uintptr_t)m, (uintptr_t)cell_at(h, id)->key,
 					     (uintptr_t)program_value(h, id), ctx, 0);

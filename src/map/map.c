@@ -40,7 +40,7 @@ static int desc_check(const struct map_type *t, const struct map_desc *d)
 
 	if (!t || d->flags & ~t->flags || (d->flags & rw) == rw || (d->flags & rw_prog) == rw_prog)
 		return -EINVAL;
-	if (t->no_key ? d->key_size : !d->key_size)
+	if (t->no_key && d->key_size)
 		return -EINVAL;
 	if (d->extra && d->type != BPF_MAP_TYPE_BLOOM_FILTER)
 		return -EINVAL;

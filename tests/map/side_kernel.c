@@ -145,8 +145,9 @@ static int delete_batch(void *map, struct map_batch *b)
 
 bool side_kernel_there(void)
 {
-	struct map_desc d = { .type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4,
-			      .max_entries = 1 };
+	struct map_desc d = {
+		.type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4, .max_entries = 1
+	};
 	int fd = map_fd(&d, -1);
 
 	if (fd >= 0)
