@@ -88,7 +88,7 @@ static int keyless_check(const struct map_desc *d, const struct btf_obj *b)
 /* What some types ask of their key's type. */
 static int key_kind_check(const struct map_desc *d, const struct btf_obj *b)
 {
-	const struct btf_type *key = btf_obj_type(b, d->btf_key_id);
+	const struct btf_type *key = btf_obj_type(b, btf_obj_base(b, d->btf_key_id));
 	uint32_t bits;
 
 	switch (d->type) {
