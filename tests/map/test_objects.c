@@ -164,8 +164,9 @@ struct locked {
 
 static void spin_locks_stay_out_of_copies(uint32_t type)
 {
-	struct map_desc d = { .type = type, .key_size = 4, .value_size = sizeof(struct locked),
-			      .max_entries = 4 };
+	struct map_desc d = {
+		.type = type, .key_size = 4, .value_size = sizeof(struct locked), .max_entries = 4
+	};
 	struct map *m = new_map(&d);
 	struct locked v = { 1, 77, 2 }, out;
 	struct locked *at;
@@ -307,8 +308,9 @@ static void for_each_sees_every_element(void **state)
 					  BPF_MAP_TYPE_PERCPU_ARRAY };
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		struct map_desc d = { .type = types[i], .key_size = 4, .value_size = 8,
-				      .max_entries = 100 };
+		struct map_desc d = {
+			.type = types[i], .key_size = 4, .value_size = 8, .max_entries = 100
+		};
 		struct map *m = new_map(&d);
 		struct seen s = { 0 }, part = { .stop = 7 };
 
@@ -351,8 +353,11 @@ static void creation_survives_lack_of_memory(void **state)
 
 	for (uint32_t type = 1; type <= BPF_MAP_TYPE_BLOOM_FILTER; type++)
 		for (unsigned long n = 1; n < 6; n++) {
-			struct map_desc d = { .type = type, .key_size = 4, .value_size = 4,
-					      .max_entries = 4096, .inner = &inner };
+			struct map_desc d = { .type = type,
+					      .key_size = 4,
+					      .value_size = 4,
+					      .max_entries = 4096,
+					      .inner = &inner };
 			struct map *m;
 			const struct map_type *t = map_type_find(type);
 
