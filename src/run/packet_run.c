@@ -79,7 +79,7 @@ uint32_t packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns)
 	return verdict;
 }
 
-static int run_prepare(struct packet_run *r, const void *bytes, uint32_t n)
+int packet_run_set(struct packet_run *r, const void *bytes, uint32_t n)
 {
 	uint32_t linear = n < XDP_LINEAR_MAX ? n : XDP_LINEAR_MAX;
 
@@ -120,21 +120,46 @@ static bool run_changed(const struct packet_run *r, const uint8_t *bytes, uint32
 	       memcmp(p.at[1], bytes + p.n[0], p.n[1]) != 0;
 }
 
+void packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns)
+{
+	uint64_t owner = n ? timer_owner_set(runs[0]->prog->obj.id) : 0, start;
+
+	*ns = 0;
+	if (!n)
+		return;
+	slot_enter();
+	start = now_ns();
+	for (uint32_t i = 0; i < n; i++) {
+		runs[i]->verdict = run_one(runs[i]);
+		runs[i]->redirect = *packet_redirect();
+	}
+	*ns = now_ns() - start;
+	slot_leave();
+	timer_owner_set(owner);
+}
+
+void packet_run_get(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out)
+{
+	struct parts p;
+
+	if (!run_is_xdp(r))
+		skb_finish(&r->ctx.skb, r->prog->type);
+	p = run_parts(r);
+	*out = (struct packet_result){ .verdict = r->verdict,
+				       .n = p.n[0] + p.n[1],
+				       .changed = run_changed(r, bytes, n),
+				       .redirect = r->redirect };
+}
+
 int packet_run_once(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out)
 {
-	int err = run_prepare(r, bytes, n);
-	struct parts p;
+	int err = packet_run_set(r, bytes, n);
 	uint64_t ns;
 
 	if (err)
 		return err;
-	*out = (struct packet_result){ .verdict = packet_run_repeat(r, 1, &ns) };
-	out->redirect = *packet_redirect();
-	if (!run_is_xdp(r))
-		skb_finish(&r->ctx.skb, r->prog->type);
-	p = run_parts(r);
-	out->n = p.n[0] + p.n[1];
-	out->changed = run_changed(r, bytes, n);
+	packet_run_batch(&r, 1, &ns);
+	packet_run_get(r, bytes, n, out);
 	return 0;
 }
 

@@ -18,6 +18,8 @@ struct packet_run {
 		struct xdp_ctx xdp;
 		struct skb_ctx skb;
 	} ctx;
+	uint32_t verdict; /* of the last run: r0's low half */
+	struct packet_redirect redirect; /* that it asked for */
 };
 
 struct packet_result {
@@ -39,6 +41,13 @@ void packet_run_close(struct packet_run *r);
  * for packets that PROG_TEST_RUN refuses: shorter than their Ethernet and (for all but XDP) IP
  * header, or too long. out->verdict is r0's low half. */
 int packet_run_once(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out);
+
+/* The same in steps, for whoever runs many packets and takes the time. packet_run_set copies a
+ * packet and makes its context; packet_run_batch runs those that were set, in order, on this
+ * thread's slot, *ns being the time of nothing else; packet_run_get says what came out of one. */
+int packet_run_set(struct packet_run *r, const void *bytes, uint32_t n);
+void packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns);
+void packet_run_get(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out);
 
 /* Copies the packet that the last run left, at most n bytes. For socket buffers a VLAN tag that is
  * kept beside the packet is not part of it (ctx.skb.skb.vlan_tci). */

@@ -172,7 +172,17 @@ static bool has_leftovers(void)
 	return system(command) == 0;
 }
 
-static void point(const char *what, const struct outcome *o, const char *wrong)
+/* The file of a failure stays, as failed-NUMBER. */
+static void keep(const char *file)
+{
+	char name[600];
+
+	snprintf(name, sizeof(name), "%s/failed-%u", dir, points);
+	if (strncmp(file, dir, strlen(dir)) == 0 && rename(file, name) == 0)
+		printf("# kept as %s\n", name);
+}
+
+static void point(const char *what, const char *file, const struct outcome *o, const char *wrong)
 {
 	if (!wrong && has_leftovers())
 		wrong = "left a temporary file";
@@ -182,6 +192,7 @@ static void point(const char *what, const struct outcome *o, const char *wrong)
 		return;
 	}
 	failures++;
+	keep(file);
 	printf("# status %#x; stderr:\n", (unsigned)o->status);
 	for (const char *s = o->err; *s; s += strcspn(s, "\n") + (s[strcspn(s, "\n")] == '\n'))
 		printf("#   %.*s\n", (int)strcspn(s, "\n"), s);
@@ -200,7 +211,7 @@ static void try_run(const char *what, const char *object, const char *prog, cons
 	if (!prog)
 		argv[7] = NULL;
 	run(argv, &o);
-	point(what, &o, judge(&o, named, output, must));
+	point(what, named, &o, judge(&o, named, output, must));
 }
 
 static void try_load(const char *what, const char *object, const char *prog)
@@ -215,7 +226,7 @@ static void try_load(const char *what, const char *object, const char *prog)
 			 NULL };
 
 	run(argv, &o);
-	point(what, &o, judge(&o, object, "/nonexistent", false));
+	point(what, object, &o, judge(&o, object, "/nonexistent", false));
 }
 
 /* The start of a good object, at CUTS lengths spread over it. */

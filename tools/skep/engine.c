@@ -1,31 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "skep/engine.h"
 
-#include <bpf/bpf.h>
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/prog.h"
+#include "sys/sys.h"
 
-enum { PACKET_MAX = 64 << 10, OUT_MAX = 128 << 10 };
+enum { MACS = 12, TAG = 4 };
+
+static int open_shots(struct engine *e)
+{
+	struct prog *p = prog_of(e->prog);
+	int err = 0;
+
+	for (size_t i = 0; i < BATCH && !err; i++) {
+		e->shots[i].in = e->memory + i * PACKET_MAX;
+		err = packet_run_open(&e->shots[i].run, p);
+	}
+	return err;
+}
 
 int engine_open(struct engine *e, int prog_fd)
 {
-	*e = (struct engine){ .prog_fd = prog_fd };
-	e->memory = mem_zalloc(BATCH, PACKET_MAX + OUT_MAX);
-	if (!e->memory)
-		return -ENOMEM;
-	for (size_t i = 0; i < BATCH; i++) {
-		e->shots[i].in = e->memory + i * (PACKET_MAX + OUT_MAX);
-		e->shots[i].out = e->shots[i].in + PACKET_MAX;
-	}
-	return 0;
+	int err;
+
+	*e = (struct engine){ .prog = fd_obj(prog_fd, OBJ_PROG) };
+	if (!e->prog)
+		return -EBADF;
+	e->memory = mem_zalloc(BATCH, PACKET_MAX);
+	err = e->memory ? open_shots(e) : -ENOMEM;
+	if (err)
+		engine_close(e);
+	return err;
 }
 
 void engine_close(struct engine *e)
 {
+	for (size_t i = 0; i < BATCH; i++)
+		if (e->shots[i].run.prog)
+			packet_run_close(&e->shots[i].run);
 	mem_free(e->memory);
-	e->memory = NULL;
+	obj_put(e->prog);
+	*e = (struct engine){ 0 };
 }
 
 int engine_add(struct engine *e, const struct capture_head *head, const uint8_t *bytes)
@@ -36,27 +56,40 @@ int engine_add(struct engine *e, const struct capture_head *head, const uint8_t 
 		return -EMSGSIZE;
 	s->head = *head;
 	memcpy(s->in, bytes, head->n);
+	s->err = packet_run_set(&s->run, s->in, head->n);
 	e->n++;
 	return 0;
 }
 
-static uint64_t run_one(int prog_fd, struct shot *s)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = s->in, .data_size_in = s->head.n,
-		    .data_out = s->out, .data_size_out = OUT_MAX, .repeat = 1);
-
-	s->err = bpf_prog_test_run_opts(prog_fd, &o);
-	s->verdict = o.retval;
-	s->n_out = o.data_size_out;
-	return s->err ? 0 : o.duration;
-}
-
 void engine_run(struct engine *e, uint64_t *ns, unsigned *ran)
 {
-	*ns = 0;
+	struct packet_run *runs[BATCH];
+
 	*ran = 0;
+	for (unsigned i = 0; i < e->n; i++)
+		if (!e->shots[i].err)
+			runs[(*ran)++] = &e->shots[i].run;
+	packet_run_batch(runs, *ran, ns);
 	for (unsigned i = 0; i < e->n; i++) {
-		*ns += run_one(e->prog_fd, &e->shots[i]);
-		*ran += !e->shots[i].err;
+		struct shot *s = &e->shots[i];
+
+		if (!s->err)
+			packet_run_get(&s->run, s->in, s->head.n, &s->result);
 	}
+}
+
+uint32_t engine_packet(const struct shot *s, uint8_t *out)
+{
+	const struct __sk_buff *skb = &s->run.ctx.skb.skb;
+	uint32_t n = s->result.n;
+	uint16_t tag[2];
+
+	packet_run_copy(&s->run, out, n);
+	if (s->run.prog->type == BPF_PROG_TYPE_XDP || !skb->vlan_present || n < MACS)
+		return n;
+	memmove(out + MACS + TAG, out + MACS, n - MACS);
+	tag[0] = (uint16_t)skb->vlan_proto;
+	tag[1] = htons((uint16_t)skb->vlan_tci);
+	memcpy(out + MACS, tag, sizeof(tag));
+	return n + TAG;
 }

@@ -7,24 +7,29 @@
 
 #include "skep/capture.h"
 
+#include "run/packet_run.h"
+
+struct obj;
+
 enum { BATCH = 64 }; /* packets */
 
 /* One packet before and after its run. */
 struct shot {
 	struct capture_head head;
-	uint8_t *in, *out; /* engine's memory */
-	uint32_t n_out;
-	uint32_t verdict;
+	uint8_t *in; /* engine's memory */
+	struct packet_run run;
+	struct packet_result result;
 	int err; /* 0, or -errno: the program did not run on this packet */
 };
 
 struct engine {
-	int prog_fd;
+	struct obj *prog;
 	struct shot shots[BATCH];
 	unsigned n; /* filled ones */
 	uint8_t *memory;
 };
 
+/* prog_fd: of a program that takes packets, loaded into skep. 0 or -errno. */
 int engine_open(struct engine *e, int prog_fd);
 void engine_close(struct engine *e);
 
@@ -34,6 +39,11 @@ int engine_add(struct engine *e, const struct capture_head *head, const uint8_t 
 /* Runs the program on the batch, in order. *ns: the time of the runs alone; *ran: how many of the
  * packets it took. Then the batch holds the results until engine_clear. */
 void engine_run(struct engine *e, uint64_t *ns, unsigned *ran);
+
+/* The packet as the program left it, with the VLAN tag that a socket buffer keeps beside it.
+ * Copies it to out (ENGINE_OUT_MAX bytes); its length. */
+enum { ENGINE_OUT_MAX = PACKET_BUF + 4 };
+uint32_t engine_packet(const struct shot *s, uint8_t *out);
 
 static inline void engine_clear(struct engine *e)
 {

@@ -181,7 +181,7 @@ static void text_entry(const struct entry *e, void *ctx)
 	fputs("  ", stdout);
 	if (e->key) {
 		value_print(&j, NULL, &v->key, e->key);
-		fputs(": ", stdout);
+		fputs(v->percpu ? ":" : ": ", stdout);
 	}
 	if (v->percpu)
 		text_slots(e);

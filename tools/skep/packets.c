@@ -22,20 +22,21 @@ struct work {
 	struct capture_out out;
 	struct progress progress;
 	uint64_t round;
+	uint8_t *packet; /* ENGINE_OUT_MAX bytes, one packet on its way out */
 };
 
 static int write_shot(struct work *w, const struct shot *s)
 {
 	struct capture_head h = s->head;
 	uint32_t cut = h.wire - h.n; /* bytes that the capture did not have */
-	uint32_t n = s->n_out;
+	uint32_t n = engine_packet(s, w->packet);
 
-	if (w->job->prog_type == BPF_PROG_TYPE_SOCKET_FILTER && s->verdict < n)
-		n = s->verdict;
+	if (w->job->prog_type == BPF_PROG_TYPE_SOCKET_FILTER && s->result.verdict < n)
+		n = s->result.verdict;
 	h.n = n;
 	h.wire = n + cut;
 	w->result->written++;
-	return capture_write(&w->out, w->r, &h, s->out);
+	return capture_write(&w->out, w->r, &h, w->packet);
 }
 
 /* Counts one result and writes the packet when it was passed. */
@@ -51,7 +52,7 @@ static int take_shot(struct work *w, const struct shot *s, uint64_t number)
 		}
 		return 0;
 	}
-	v = verdict_find(w->job->prog_type, s->verdict);
+	v = verdict_find(w->job->prog_type, s->result.verdict);
 	p->count[v - verdicts]++;
 	p->bytes_of[v - verdicts] += s->head.n;
 	p->packets++;
@@ -95,7 +96,7 @@ static int fill_batch(struct work *w, struct capture *c)
 			return got;
 		if (engine_add(&w->engine, &head, bytes))
 			return report_fail(w->r, -EMSGSIZE,
-					   "%s: packet %llu has %u bytes; at most 65536 can be run",
+					   "%s: packet %llu has %u bytes; at most 65535 can be run",
 					   c->path, (unsigned long long)c->packets, head.n);
 	}
 	return 1;
@@ -151,9 +152,12 @@ int packets_run(const struct packets_job *job, struct report *r, struct packets_
 
 	*out = (struct packets_result){ 0 };
 	if (err)
-		return report_fail(r, err, "out of memory");
-	if (job->out)
-		err = capture_create(job->out, r, &w.out);
+		return report_fail(r, err, "packets cannot be run: %s", strerror(-err));
+	if (job->out) {
+		w.packet = mem_zalloc(1, ENGINE_OUT_MAX);
+		err = w.packet ? capture_create(job->out, r, &w.out)
+			       : report_fail(r, -ENOMEM, "out of memory");
+	}
 	progress_start(&w.progress, "running");
 	if (!err)
 		err = run_rounds(&w);
@@ -162,6 +166,7 @@ int packets_run(const struct packets_job *job, struct report *r, struct packets_
 		err = capture_commit(&w.out, r);
 	capture_discard(&w.out);
 	engine_close(&w.engine);
+	mem_free(w.packet);
 	if (out->samples.n)
 		qsort(out->samples.at, out->samples.n, sizeof(*out->samples.at), compare);
 	return err;
