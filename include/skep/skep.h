@@ -25,6 +25,44 @@ union bpf_attr;
  */
 SKEP_API int skep_bpf(int cmd, union bpf_attr *attr, unsigned size);
 
+/*
+ * 1 when the verifier accepted the program behind prog_fd, 0 when only its structure was checked
+ * (as long as there is no verifier), -1 with errno EBADF or EINVAL.
+ */
+SKEP_API int skep_prog_verified(int prog_fd);
+
+/*
+ * A loaded program, to be run. It stays loaded while there is a handle, whatever happens to the
+ * file descriptors. NULL with errno EBADF or EINVAL. Given back with skep_prog_put (NULL allowed).
+ */
+struct skep_prog;
+SKEP_API struct skep_prog *skep_prog_get(int prog_fd);
+SKEP_API void skep_prog_put(struct skep_prog *prog);
+
+/*
+ * Runs the program with r1 = ctx and returns r0. ctx is what programs of this type expect
+ * (<linux/bpf.h>: struct xdp_md, struct __sk_buff, ...); programs that move or measure packets
+ * must be run with BPF_PROG_TEST_RUN, which makes a complete context. Any thread; runs of several
+ * threads do not wait for each other while there are no more threads than CPUs. May be called
+ * inside of a run.
+ */
+SKEP_API uint64_t skep_prog_run(struct skep_prog *prog, void *ctx);
+
+/*
+ * Maps a part of a map's memory as mmap(2) of its descriptor does in the kernel, ring buffers'
+ * doubled data pages included. NULL with errno. Unmapped with munmap(2).
+ */
+SKEP_API void *skep_map_mmap(int map_fd, uint64_t offset, size_t length, int prot);
+
+/*
+ * An eventfd that becomes readable when a ring buffer has a record; it belongs to the map, and is
+ * to be polled edge-triggered and not read. -1 with errno EINVAL for other maps.
+ */
+SKEP_API int skep_map_event_fd(int map_fd);
+
+/* "0.1.0" */
+SKEP_API const char *skep_version(void);
+
 #ifdef __cplusplus
 }
 #endif
