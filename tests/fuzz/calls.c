@@ -84,7 +84,7 @@ void item_call_helper(struct gen *g)
 
 /* A function that may be called from here, or 0. Only functions behind this one, so that nothing
  * recurs. */
-static unsigned pick_sub(struct gen *g, bool callback)
+static unsigned pick_sub(struct gen *g)
 {
 	const unsigned left = g->n_subs - g->sub - 1;
 	unsigned to;
@@ -95,13 +95,12 @@ static unsigned pick_sub(struct gen *g, bool callback)
 	if (g->subs[to].depth < g->subs[g->sub].depth + 1)
 		g->subs[to].depth = g->subs[g->sub].depth + 1;
 	g->subs[to].wanted = true;
-	g->subs[to].in_callback |= callback || g->subs[g->sub].in_callback;
 	return to;
 }
 
 void item_call_sub(struct gen *g)
 {
-	const unsigned to = pick_sub(g, false);
+	const unsigned to = pick_sub(g);
 
 	if (!to)
 		return item_plain(g);
@@ -117,7 +116,7 @@ void item_call_sub(struct gen *g)
 
 void item_call_back(struct gen *g)
 {
-	const unsigned to = pick_sub(g, true);
+	const unsigned to = pick_sub(g);
 	const bool twice = rng_once_in(&g->rng, 3);
 
 	if (!to)
@@ -142,7 +141,7 @@ void item_call_tail(struct gen *g)
 {
 	const struct sub *sub = &g->subs[g->sub];
 
-	if (g->leaf || sub->depth > CALLEE_DEPTH || sub->in_callback || (g->callee && g->sub))
+	if (g->leaf || sub->depth > CALLEE_DEPTH || (g->callee && g->sub))
 		return item_plain(g);
 	argument_base(g, 1);
 	emit_pinned(g, op_imm(OP_LDMAP, 0, 2, 0));

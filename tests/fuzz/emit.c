@@ -55,6 +55,15 @@ void emit_const(struct gen *g, uint8_t r, uint64_t v)
 		emit_pinned(g, op_imm(OP_LDIMM, 0, r, (int64_t)v));
 }
 
+void emit_value(struct gen *g, uint8_t r)
+{
+	if (rng_below(&g->rng, 4))
+		emit_const(g, r, value_64(&g->rng));
+	else
+		emit_pinned(g, op_load(r, g->base, value_offset(&g->rng, -32768, 32767, 1),
+				       op_mode_size(1u << rng_below(&g->rng, 4))));
+}
+
 void emit_define(struct gen *g, uint16_t mask)
 {
 	const uint16_t kept = g->regs & (uint16_t)~mask;
@@ -65,6 +74,6 @@ void emit_define(struct gen *g, uint16_t mask)
 		if (kept && rng_below(&g->rng, 2))
 			emit_pinned(g, op_reg(OP_MOV, 0, r, pick_in(g, kept)));
 		else
-			emit_const(g, r, value_64(&g->rng));
+			emit_value(g, r);
 	}
 }

@@ -17,10 +17,9 @@
 #include "values.h"
 
 struct sub {
-	unsigned depth;	  /* most frames below and with this one */
-	bool wanted;	  /* something calls it */
-	bool in_callback; /* some chain of calls to it passes through a helper */
-	uint32_t first;	  /* op */
+	unsigned depth; /* most frames below and with this one */
+	bool wanted;	/* something calls it */
+	uint32_t first; /* op */
 };
 
 struct exit_jump {
@@ -70,6 +69,9 @@ uint8_t pick_src(struct gen *g);
 
 /* Gives each register in `mask` that is in use and not base a value again. */
 void emit_define(struct gen *g, uint16_t mask);
+
+/* Some value into r, which is not base: a constant or a load. */
+void emit_value(struct gen *g, uint8_t r);
 
 /* Constant v into r, in any of the ways. */
 void emit_const(struct gen *g, uint8_t r, uint64_t v);

@@ -297,21 +297,27 @@ static void pick_registers(struct gen *g)
 	g->reserved = (uint16_t)(1u << g->base);
 }
 
+/* Gives each word of the stack a value, through r10 or a copy of it. */
 static void pick_stack(struct gen *g)
 {
 	const int large = 8 * rng_between(&g->rng, 0, STACK_MAX / 8);
+	const uint8_t at = rng_below(&g->rng, 2) ? BPF_FP : pick_dst(g);
 
 	g->stack = rng_once_in(&g->rng, 8) ? large : 8 * rng_between(&g->rng, 0, 6);
+	if (at != BPF_FP)
+		emit_pinned(g, op_reg(OP_MOV, 0, at, BPF_FP));
 	for (int off = 8; off <= g->stack; off += 8) {
-		struct op op = op_store(BPF_FP, -off, pick_src(g), 8);
+		struct op op = op_store(at, -off, pick_src(g), 8);
 
-		if (rng_below(&g->rng, 2)) {
+		if (rng_below(&g->rng, 2) || op.src == at) {
 			op.mode &= (uint8_t)~OP_REG;
 			op.imm = value_32(&g->rng);
 			op.src = 0;
 		}
 		emit_pinned(g, op);
 	}
+	if (at != BPF_FP)
+		emit_define(g, (uint16_t)(1u << at));
 }
 
 /* Registers that hold arguments which are numbers. */
@@ -333,7 +339,7 @@ static void function(struct gen *g, unsigned sub)
 	keep = defined_arguments(g) & (uint16_t)rng_next(&g->rng);
 	for (uint8_t r = 0; r < BPF_REGS; r++)
 		if ((g->regs & ~keep & ~g->reserved) >> r & 1)
-			emit_const(g, r, value_64(&g->rng));
+			emit_value(g, r);
 	pick_stack(g);
 	block(g, sub == 0 && !g->callee ? 40 : 12);
 	leave(g);

@@ -291,7 +291,7 @@ void item_plain(struct gen *g)
 		{ 10, item_mov },    { 8, item_const },	      { 2, item_address },
 		{ 3, item_engine },  { 18, item_load },	      { 18, item_store },
 		{ 10, item_atomic }, { 2, item_cmpxchg_hit }, { 4, item_ordered },
-		{ 1, item_probe },   { 2, item_percpu },
+		{ 2, item_probe },   { 2, item_percpu },
 	};
 	unsigned sum = 0, at;
 	size_t i;

@@ -42,10 +42,16 @@ static struct world *world_get(void)
 	return world;
 }
 
+/* A function of C may count on a stack that is a multiple of 16 where it is called. */
+static __attribute__((noinline)) uint64_t misaligned(void)
+{
+	return (uintptr_t)__builtin_frame_address(0) & 15;
+}
+
 static uint64_t mix(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
 {
 	const uint64_t in[5] = { a, b, c, d, e };
-	uint64_t h = 0;
+	uint64_t h = misaligned();
 
 	for (int i = 0; i < 5; i++)
 		h = (h ^ in[i]) * 0x9e3779b97f4a7c15ull + (h >> 29);
@@ -109,7 +115,7 @@ static uint64_t helper_minus(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uin
 
 static uint64_t helper_loop(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t v, uint64_t e)
 {
-	uint64_t sum = 0, got = 0;
+	uint64_t sum = misaligned(), got = 0;
 
 	for (uint64_t i = 0; i < n % 4 && got != 1; i++) {
 		got = callback_call(fn, ctx, ctx, i, sum, v);
