@@ -52,10 +52,10 @@ static char width_letter(const struct op *op)
 	return op->mode & OP_W32 ? 'w' : 'r';
 }
 
-/* The same for accesses whose width is their size. */
-static char size_letter(const struct op *op)
+/* The letter of registers at an access's width; the kernel always prints r. */
+static char size_letter(const struct print *p)
 {
-	return op_size_log(op) < 3 ? 'w' : 'r';
+	return !p->kernel && op_size_log(p->op) < 3 ? 'w' : 'r';
 }
 
 static const char *access_prefix(const struct op *op)
@@ -263,7 +263,7 @@ static void print_exchange_llvm(struct print *p)
 {
 	const struct op *op = p->op;
 	bool cmp = op->code == OP_CMPXCHG;
-	char c = size_letter(op);
+	char c = size_letter(p);
 
 	put(p, "%c%u = %s%s%s", c, cmp ? 0 : op->src, access_prefix(op), fetch_names[op->code],
 	    c == 'w' ? "32_32" : "_64");
@@ -276,12 +276,12 @@ static void print_exchange_llvm(struct print *p)
 static void print_atomic(struct print *p)
 {
 	const struct op *op = p->op;
-	char c = size_letter(op);
+	char c = size_letter(p);
 
 	if (!(op->mode & OP_FETCH)) {
 		put(p, "%slock ", access_prefix(op));
 		put_access(p, op->dst);
-		put(p, " %s %c%u", op_row(op)->text, p->kernel ? 'r' : c, op->src);
+		put(p, " %s %c%u", op_row(op)->text, c, op->src);
 	} else if (p->kernel) {
 		print_atomic_kernel(p);
 	} else if (op->code == OP_XCHG || op->code == OP_CMPXCHG) {
@@ -295,7 +295,7 @@ static void print_atomic(struct print *p)
 
 static void print_acq(struct print *p)
 {
-	put(p, "%c%u = %sload_acquire(", size_letter(p->op), p->op->dst, access_prefix(p->op));
+	put(p, "%c%u = %sload_acquire(", size_letter(p), p->op->dst, access_prefix(p->op));
 	put_place(p, p->op->src);
 	put(p, ")");
 }
@@ -304,7 +304,7 @@ static void print_rel(struct print *p)
 {
 	put(p, "%sstore_release(", access_prefix(p->op));
 	put_place(p, p->op->dst);
-	put(p, ", %c%u)", size_letter(p->op), p->op->src);
+	put(p, ", %c%u)", size_letter(p), p->op->src);
 }
 
 static void print_ja(struct print *p)

@@ -342,6 +342,36 @@ static int statement_store_release(struct parse *p)
 	return err ? err : part_want(p, ")");
 }
 
+/* LLVM's words for wide loads with a source: "ld_pseudo r1, SOURCE, NUMBER". */
+static int statement_ld_pseudo(struct parse *p)
+{
+	static const uint8_t codes[] = { OP_LDIMM, OP_LDMAP,	OP_LDVALUE,   OP_LDBTF,
+					 OP_COUNT, OP_LDMAPIDX, OP_LDVALUEIDX };
+	struct scan_number n = { 0 };
+	struct scan before;
+	int err = part_reg(p, 'r', &p->op.dst);
+
+	if (!err)
+		err = part_want(p, ",");
+	before = p->s;
+	if (!err)
+		err = part_imm(p);
+	if (err)
+		return err;
+	if (p->op.imm < 0 || p->op.imm >= (int)LENGTH(codes) || codes[p->op.imm] == OP_COUNT)
+		return scan_fail(&before, "no such source", "expected 0, 1, 2, 3, 5 or 6");
+	p->op.code = codes[p->op.imm];
+	err = part_want(p, ",");
+	if (!err && (!scan_number(&p->s, &n) || n.big))
+		return scan_unexpected(&p->s, "expected a number of 64 bits");
+	p->op.imm = p->op.code == OP_LDIMM ? (int64_t)n.value : (int32_t)n.value;
+	if (op_row(&p->op)->form == FORM_LDMAP)
+		p->op.off = (int32_t)(n.value >> 32);
+	if (p->op.off && (p->op.code == OP_LDMAP || p->op.code == OP_LDMAPIDX))
+		return scan_fail(&before, "a map itself has no offset", "expected source 2 or 6");
+	return err;
+}
+
 static int statement_assign(struct parse *p)
 {
 	static const char accepted[] =
@@ -363,12 +393,19 @@ static const struct statement {
 	const char *word;
 	int (*parse)(struct parse *p);
 } statements[] = {
-	{ "exit", statement_exit },	{ "goto", statement_goto },
-	{ "gotol", statement_gotol },	{ "may_goto", statement_may_goto },
-	{ "if", statement_if },		{ "callx", statement_callx },
-	{ "call", statement_call },	{ "tail_call", statement_tail_call },
-	{ "nospec", statement_nospec }, { "*", statement_store },
-	{ "lock", statement_lock },	{ "store_release", statement_store_release },
+	{ "exit", statement_exit },
+	{ "goto", statement_goto },
+	{ "gotol", statement_gotol },
+	{ "may_goto", statement_may_goto },
+	{ "if", statement_if },
+	{ "callx", statement_callx },
+	{ "call", statement_call },
+	{ "tail_call", statement_tail_call },
+	{ "nospec", statement_nospec },
+	{ "*", statement_store },
+	{ "lock", statement_lock },
+	{ "store_release", statement_store_release },
+	{ "ld_pseudo", statement_ld_pseudo },
 };
 
 int statement_parse(struct parse *p)

@@ -46,6 +46,11 @@ const struct wire *wire_first(uint8_t opcode)
 	return first_row[opcode] ? &rows[first_row[opcode] - 1] : NULL;
 }
 
+const struct wire *wire_next(const struct wire *w)
+{
+	return w + 1 < rows + N_ROWS && w[1].opcode == w->opcode ? w + 1 : NULL;
+}
+
 static bool wire_key_fits(const struct wire *w, const struct bpf_insn *in)
 {
 	switch (w->key) {
@@ -66,7 +71,7 @@ const struct wire *wire_of_insn(const struct bpf_insn *in)
 {
 	const struct wire *w = wire_first(in->code);
 
-	for (; w && w < rows + N_ROWS && w->opcode == in->code; w++)
+	for (; w; w = wire_next(w))
 		if (wire_key_fits(w, in))
 			return w;
 	return NULL;

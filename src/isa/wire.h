@@ -69,6 +69,9 @@ struct wire {
 /* The first row of an opcode, or NULL. */
 const struct wire *wire_first(uint8_t opcode);
 
+/* The next row of the same opcode, or NULL. */
+const struct wire *wire_next(const struct wire *w);
+
 /* The row that in's opcode and key field select, or NULL. */
 const struct wire *wire_of_insn(const struct bpf_insn *in);
 
