@@ -18,4 +18,65 @@ enum { VERIFY_FRAMES = 8 }; /* most frames in a chain of calls */
  * allowed, as they are for a privileged user. 0, -EINVAL with a message, or -ENOMEM. */
 int verify_structure(const struct unit *u, struct report *r);
 
+/* BTF of one subprogram, as far as calls need it (btf.h makes it from func_info). */
+enum sub_arg { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_MEM_OR_NULL };
+
+struct verify_sub {
+	const char *name;
+	bool global;	  /* verified on its own; callers only see its signature */
+	bool has_proto;	  /* args and n_args are known */
+	bool returns_void;
+	uint8_t n_args;
+	uint8_t arg[5];	  /* enum sub_arg */
+	uint32_t size[5]; /* SUB_ARG_MEM*: bytes */
+};
+
+enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
+
+struct verify_input {
+	uint32_t prog_type, attach_type; /* BPF_PROG_TYPE_*, expected_attach_type */
+	bool gpl;	    /* the licence is compatible with the GPL */
+	bool strict_align;  /* BPF_F_STRICT_ALIGNMENT */
+	bool test_states;   /* BPF_F_TEST_STATE_FREQ: a state at every prune point */
+	bool sleepable;
+	unsigned log_level; /* LOG_* */
+	const struct verify_sub *subs; /* unit.n_subs rows, or NULL */
+};
+
+/* What later stages may rely on, by op. Only what holds on every path through the op. */
+struct fact {
+	const struct map_desc *map; /* helper call: the one map it is called with, or NULL */
+	uint64_t key;		    /* with key_known: the constant key of a look-up */
+	uint32_t sub;		    /* helper call with callback: 1 + its subprogram, 0: unknown */
+	uint8_t seen;		    /* control reaches it */
+	uint8_t jumps, falls;	    /* conditional jump: some path jumps, some goes on */
+	uint8_t key_known;
+	uint8_t upper_used; /* result of a 32-bit op: a reader needs the upper half to be zero */
+	uint8_t accessed;   /* load, store: ptr_kind is set */
+	uint8_t ptr_kind;   /* load, store: enum kind of the address, when always the same */
+	uint8_t ctx;	    /* load, store of the context */
+	uint8_t may_fault;  /* load through a pointer that may be invalid */
+	uint8_t map_seen, map_varies, key_seen; /* the verifier's own while it runs */
+};
+
+struct verify_stats {
+	uint32_t insns, max_states_per_insn, total_states, peak_states, mark_read;
+	uint32_t stack_depth; /* bytes of the main program */
+};
+
+struct facts {
+	struct fact *op; /* unit.n_ops rows */
+	uint32_t n_ops;
+	uint32_t *stack_depth; /* bytes used by each subprogram */
+	struct verify_stats stats;
+};
+
+void facts_free(struct facts *f);
+
+/* Whether u may run. The log goes into `log` as the kernel writes it (levels as in
+ * BPF_PROG_LOAD); on refusal the message does at any level. 0 and fresh facts, or the kernel's
+ * -errno. `out` may be NULL. */
+int verify(const struct unit *u, const struct verify_input *in, struct report *log,
+	   struct facts **out);
+
 #endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The walk over all paths, depth first: run op after op on the current state; at a branch, put the
+ * other side aside; at the end of a path, take up the last one put aside.
+ */
+#include "verify/ver.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+static int hist_copy(struct state *dst, const struct state *src)
+{
+	size_t cap = dst->cap_hist;
+
+	if (vec_grow((void **)&dst->hist, &cap, src->n_hist, sizeof(*dst->hist)))
+		return -ENOMEM;
+	dst->cap_hist = (uint32_t)cap;
+	dst->n_hist = src->n_hist;
+	if (src->n_hist)
+		memcpy(dst->hist, src->hist, src->n_hist * sizeof(*src->hist));
+	return 0;
+}
+
+/* A copy of the current state, to be continued at op later. NULL with a message. */
+struct state *state_push(struct ver *v, uint32_t op, uint32_t prev)
+{
+	struct pending *p = mem_zalloc(1, sizeof(*p));
+	struct state *s = state_new();
+
+	if (!p || !s || state_copy(s, v->cur) || hist_copy(s, v->cur)) {
+		mem_free(p);
+		state_free(s);
+		fail(v, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	*p = (struct pending){ s, op, prev, v->log ? v->log->n : 0, v->stack };
+	v->stack = p;
+	if (s->parent)
+		s->parent->branches++;
+	if (++v->n_pending <= JUMP_SEQ_LIMIT)
+		return s;
+	fail(v, -E2BIG, "The sequence of %d jumps is too complex.", v->n_pending);
+	return NULL;
+}
+
+/* Continues with the state put aside last. False when there is none. */
+static bool state_pop(struct ver *v)
+{
+	struct pending *p = v->stack;
+
+	if (!p)
+		return false;
+	state_free(v->cur);
+	v->cur = p->state;
+	v->op = p->op;
+	v->prev = p->prev;
+	log_reset(v, p->log_pos);
+	v->stack = p->next;
+	v->n_pending--;
+	mem_free(p);
+	return true;
+}
+
+int hist_push(struct ver *v, const struct hist *h)
+{
+	struct state *s = v->cur;
+	size_t cap = s->cap_hist;
+	int err = vec_grow((void **)&s->hist, &cap, s->n_hist + 1, sizeof(*s->hist));
+
+	s->cap_hist = (uint32_t)cap;
+	if (!err)
+		s->hist[s->n_hist++] = *h;
+	return err;
+}
+
+/* Notes that the running op accessed a slot; joins the op's own entry when there is one. */
+int hist_stack(struct ver *v, uint8_t frame, uint32_t slot)
+{
+	struct state *s = v->cur;
+	struct hist *last = s->n_hist ? &s->hist[s->n_hist - 1] : NULL;
+	struct hist h = { .op = v->op, .prev = v->prev, .stack = 1, .frame = frame,
+			  .slot = (uint16_t)slot };
+
+	if (last && last->op == v->op && last->prev == v->prev && !last->stack) {
+		last->stack = 1;
+		last->frame = frame;
+		last->slot = (uint16_t)slot;
+		return 0;
+	}
+	return hist_push(v, &h);
+}
+
+static void arg_set(struct ver *v, struct reg *r, uint8_t kind, uint32_t size)
+{
+	r->live |= LIVE_WRITTEN;
+	switch (kind) {
+	case SUB_ARG_CTX:
+		reg_set_kind(r, KIND_CTX, 0);
+		break;
+	case SUB_ARG_MEM:
+	case SUB_ARG_MEM_OR_NULL:
+		reg_set_kind(r, KIND_MEM, kind == SUB_ARG_MEM_OR_NULL ? RF_NULL : 0);
+		r->n = size;
+		if (kind == SUB_ARG_MEM_OR_NULL)
+			r->id = id_new(v);
+		break;
+	default:
+		reg_set_unknown(r);
+		break;
+	}
+}
+
+/* The state at the start of v->root: the context for the program, what the signature says for a
+ * global function. */
+static int state_begin(struct ver *v)
+{
+	struct state *s = state_new();
+
+	v->cur = s;
+	if (!s || state_push_frame(s, v->root, 0))
+		return -ENOMEM;
+	s->branches = 1;
+	s->first_op = v->sub[v->root].start;
+	if (v->root) {
+		const struct verify_sub *sub = &v->in->subs[v->root];
+
+		for (unsigned i = 0; i < sub->n_args; i++)
+			arg_set(v, &s->frame[0]->r[i + 1], sub->arg[i], sub->size[i]);
+	} else {
+		arg_set(v, &s->frame[0]->r[1], SUB_ARG_CTX, 0);
+	}
+	v->scratched = 0x3ff | 1 << BPF_FP;
+	v->op = s->first_op;
+	v->prev = UINT32_MAX;
+	v->print_all = false;
+	v->line_pos = 0;
+	v->prev_insns = v->insns;
+	v->prev_jumps = v->jumps;
+	return 0;
+}
+
+static void log_pruned(struct ver *v)
+{
+	if (v->print_all)
+		note(v, "\nfrom %u to %u: safe\n", slot_of(v, v->prev), slot_of(v, v->op));
+	else
+		note(v, "%u: safe\n", slot_of(v, v->op));
+}
+
+/* One op of the current path. 0, 1 when the path ended, or -errno. */
+static int explore_op(struct ver *v)
+{
+	struct hist h = { .op = v->op, .prev = v->prev };
+	int err;
+
+	if (++v->insns > INSN_LIMIT)
+		return fail(v, -E2BIG, "BPF program is too large. Processed %u insn", v->insns);
+	v->cur->last_op = v->prev;
+	if (v->point[v->op].prune) {
+		err = prune_visit(v);
+		if (err > 0)
+			log_pruned(v);
+		if (err)
+			return err;
+	}
+	if (v->point[v->op].jump && hist_push(v, &h))
+		return -ENOMEM;
+	log_insn(v);
+	fact(v)->seen = 1;
+	v->next = v->op + 1;
+	err = step(v);
+	if (err)
+		return err;
+	v->prev = v->op;
+	v->op = v->next;
+	return 0;
+}
+
+static void explore_clean(struct ver *v)
+{
+	while (state_pop(v))
+		;
+	state_free(v->cur);
+	v->cur = NULL;
+	seen_free(v);
+}
+
+int explore(struct ver *v)
+{
+	int err = state_begin(v);
+
+	while (!err) {
+		err = explore_op(v);
+		if (err <= 0)
+			continue;
+		v->scratched = 0x3ff | 1 << BPF_FP;
+		branches_done(v, v->cur);
+		if (!state_pop(v))
+			break;
+		v->print_all = true;
+		err = 0;
+	}
+	explore_clean(v);
+	return err < 0 ? err : 0;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The log's dialect: states and ops as the kernel (6.12) prints them. Tools and tests match these
+ * texts; nothing else in verify/ formats a register.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/ver.h"
+
+enum { COMMENT_COLUMN = 40, COMMENT_TAB = 8 };
+
+static void log_s(struct ver *v, int64_t n)
+{
+	if (n >= -65535 && n <= 65535)
+		note(v, "%" PRId64, n);
+	else
+		note(v, "%#" PRIx64, (uint64_t)n);
+}
+
+static void log_u(struct ver *v, uint64_t n)
+{
+	if (n <= 65535)
+		note(v, "%" PRIu64, n);
+	else
+		note(v, "%#" PRIx64, n);
+}
+
+/* The separator before an item of a list in parentheses. */
+static const char *comma(bool *first)
+{
+	const char *s = *first ? "" : ",";
+
+	*first = false;
+	return s;
+}
+
+struct bound {
+	const char *name;
+	int64_t val;
+	bool dull; /* the widest there is, or already printed with another of the same value */
+};
+
+/* Ends of the intervals; equal ones share a value: smin=umin=3. */
+static void log_ranges(struct ver *v, const struct scalar *s, bool *first)
+{
+	struct bound b[] = {
+		{ "smin", s->d.smin, s->d.smin == INT64_MIN },
+		{ "smax", s->d.smax, s->d.smax == INT64_MAX },
+		{ "umin", (int64_t)s->d.umin, s->d.umin == 0 },
+		{ "umax", (int64_t)s->d.umax, s->d.umax == UINT64_MAX },
+		{ "smin32", s->w.smin, s->w.smin == INT32_MIN },
+		{ "smax32", s->w.smax, s->w.smax == INT32_MAX },
+		{ "umin32", s->w.umin, s->w.umin == 0 },
+		{ "umax32", s->w.umax, s->w.umax == UINT32_MAX },
+	};
+	enum { N = sizeof(b) / sizeof(b[0]) };
+
+	for (int i = 0; i < N; i++) {
+		if (b[i].dull)
+			continue;
+		note(v, "%s%s=", comma(first), b[i].name);
+		for (int j = i + 2; j < N; j += 2) {
+			if (b[j].dull || b[j].val != b[i].val)
+				continue;
+			note(v, "%s=", b[j].name);
+			b[j].dull = true;
+		}
+		if (b[i].name[0] == 's')
+			log_s(v, b[i].val);
+		else
+			log_u(v, (uint64_t)b[i].val);
+	}
+}
+
+/* Known bits, as "(value; mask)", or the value when all are known. */
+const char *bits_text(const struct scalar *s, char *buf, size_t size)
+{
+	if (s->d.mask)
+		snprintf(buf, size, "(%#" PRIx64 "; %#" PRIx64 ")", s->d.val, s->d.mask);
+	else
+		snprintf(buf, size, s->d.val <= 65535 ? "%" PRIu64 : "%#" PRIx64, s->d.val);
+	return buf;
+}
+
+/* "rdonly_mem_or_null" and the like. */
+const char *kind_text(const struct reg *r, char *buf, size_t size)
+{
+	const char *text = kind_rows[r->kind].text;
+
+	if (r->kind == KIND_NONE || r->kind == KIND_SCALAR)
+		return text;
+	snprintf(buf, size, "%s%s%s%s%s", r->flags & RF_RDONLY ? "rdonly_" : "",
+		 r->flags & RF_RINGBUF ? "ringbuf_" : "", r->flags & RF_TRUSTED ? "trusted_" : "",
+		 text, r->flags & RF_NULL ? "_or_null" : "");
+	return buf;
+}
+
+static void log_items(struct ver *v, const struct reg *r, bool *first)
+{
+	if (r->id)
+		note(v, "%sid=%u", comma(first), r->id & ~ID_PLUS_OFF);
+	if (r->id & ID_PLUS_OFF)
+		note(v, "%+d", r->off);
+	if (r->ref)
+		note(v, "%sref_obj_id=%u", comma(first), r->ref);
+	if (reg_has(r, K_MAP) && r->map) {
+		if (r->map->name[0])
+			note(v, "%smap=%.16s", comma(first), r->map->name);
+		note(v, "%sks=%u,vs=%u", comma(first), r->map->key_size, r->map->value_size);
+	}
+	if (r->kind != KIND_SCALAR && r->off) {
+		note(v, "%soff=", comma(first));
+		log_s(v, r->off);
+	}
+	if (reg_has(r, K_PKT))
+		note(v, "%sr=%u", comma(first), r->n);
+	if (r->kind == KIND_MEM) {
+		note(v, "%ssz=", comma(first));
+		log_u(v, r->n);
+	}
+}
+
+static void log_reg(struct ver *v, const struct state *s, const struct reg *r)
+{
+	bool first = true, one = scalar_is_one(&r->s);
+	char buf[64];
+
+	if (r->kind == KIND_SCALAR && r->precise)
+		note(v, "P");
+	if (r->kind == KIND_SCALAR && one) {
+		log_s(v, (int64_t)r->s.d.val);
+		return;
+	}
+	note(v, "%s", kind_text(r, buf, sizeof(buf)));
+	if (r->kind == KIND_STACK) {
+		if (r->frame != s->top)
+			note(v, "[%u]", r->frame);
+		if (one) {
+			log_s(v, (int64_t)r->s.d.val + r->off);
+			return;
+		}
+	}
+	note(v, "(");
+	log_items(v, r, &first);
+	if (one) {
+		if (r->s.d.val) {
+			note(v, "%simm=", comma(&first));
+			log_s(v, (int64_t)r->s.d.val);
+		}
+	} else {
+		log_ranges(v, &r->s, &first);
+		if (r->s.d.mask != UINT64_MAX)
+			note(v, "%svar_off=(%#" PRIx64 "; %#" PRIx64 ")", comma(&first),
+			     r->s.d.val, r->s.d.mask);
+	}
+	note(v, ")");
+}
+
+static void log_live(struct ver *v, uint8_t live)
+{
+	note(v, "%s%s%s%s", live ? "_" : "", live & LIVE_READ ? "r" : "",
+	     live & LIVE_WRITTEN ? "w" : "", live & LIVE_DONE ? "D" : "");
+}
+
+static void log_slot(struct ver *v, const struct state *s, uint32_t k, const struct slot *slot)
+{
+	static const char letter[] = { '?', 'r', 'm', '0' };
+	char types[9] = "";
+	bool any = false, part = false;
+
+	for (int i = 0; i < 8; i++) {
+		any |= slot->type[i] != SLOT_NONE;
+		part |= slot->type[i] != SLOT_SPILL;
+		types[i] = letter[slot->type[i]];
+	}
+	if (!any)
+		return;
+	note(v, " fp%d", -((int)k + 1) * 8);
+	log_live(v, slot->spill.live);
+	if (!slot_is_spill(slot)) {
+		note(v, "=%s", types);
+		return;
+	}
+	*strchr(types, 'r') = '\0';
+	note(v, "=%s", part ? types : "");
+	log_reg(v, s, &slot->spill);
+}
+
+void log_state(struct ver *v, const struct state *s, bool all)
+{
+	const struct frame *f = s->frame[s->top];
+
+	if (s->top)
+		note(v, " frame%u:", s->top);
+	for (unsigned i = 0; i < BPF_REGS; i++) {
+		if (f->r[i].kind == KIND_NONE || (!all && !(v->scratched >> i & 1)))
+			continue;
+		note(v, " R%u", i);
+		log_live(v, f->r[i].live);
+		note(v, "=");
+		log_reg(v, s, &f->r[i]);
+	}
+	for (uint32_t k = 0; k < f->n_slots; k++) {
+		if (all || v->scratched_slots >> k & 1)
+			log_slot(v, s, k, &f->slot[k]);
+	}
+	for (uint32_t i = 0; i < s->refs.n; i++)
+		note(v, "%s%u", i ? "," : " refs=", s->refs.id[i]);
+	if (f->callback)
+		note(v, " cb");
+	note(v, "\n");
+	v->scratched = 0;
+	v->scratched_slots = 0;
+}
+
+/* What the last op changed, behind it on its line, or on a line of its own. */
+static void log_changes(struct ver *v)
+{
+	struct report *log = v->log;
+
+	if (!v->scratched && !v->scratched_slots)
+		return;
+	if (v->line_pos && log->text && v->line_pos == log->n && !log->lost) {
+		size_t col = log->n - 1 - v->line_start;
+		size_t pad = col < COMMENT_COLUMN ? COMMENT_COLUMN - col :
+						    COMMENT_TAB - col % COMMENT_TAB;
+
+		log->text[--log->n] = '\0';
+		note(v, "%*s;", (int)pad, "");
+	} else {
+		note(v, "%u:", slot_of(v, v->op));
+	}
+	log_state(v, v->cur, false);
+}
+
+static const struct line *line_of(const struct ver *v, uint32_t op)
+{
+	for (uint32_t i = 0; i < v->u->n_lines; i++) {
+		if (v->u->lines[i].op == op)
+			return &v->u->lines[i];
+	}
+	return NULL;
+}
+
+static void log_source(struct ver *v)
+{
+	const struct line *l = line_of(v, v->op);
+	const char *file, *text;
+
+	if (!l || !l->text)
+		return;
+	file = l->file ? strrchr(l->file, '/') : NULL;
+	for (text = l->text; *text == ' ' || *text == '\t'; text++)
+		;
+	note(v, "; %s @ %s:%u\n", text, file ? file + 1 : l->file ? l->file : "", l->line);
+}
+
+/* The line of the op that runs next, with what led to it. */
+void log_insn(struct ver *v)
+{
+	char text[256];
+
+	if (!(v->level & (LOG_INSNS | LOG_STATES)))
+		return;
+	if (v->print_all) {
+		note(v, "\nfrom %u to %u:", slot_of(v, v->prev), slot_of(v, v->op));
+		log_state(v, v->cur, true);
+		v->print_all = false;
+		v->line_pos = 0;
+	}
+	log_changes(v);
+	log_source(v);
+	v->line_start = v->log ? v->log->n : 0;
+	op_print(v->u, v->op, PRINT_KERNEL, text, sizeof(text));
+	note(v, "%u: %s\n", slot_of(v, v->op), text);
+	v->line_start += (size_t)snprintf(NULL, 0, "%u: ", slot_of(v, v->op));
+	v->line_pos = v->log ? v->log->n : 0;
+}
+
+/* Forgets what a path that turned out safe has printed. */
+void log_reset(struct ver *v, size_t pos)
+{
+	if (!v->log || v->level & LOG_STATES || !(v->level & LOG_INSNS) || pos > v->log->n ||
+	    !v->log->text)
+		return;
+	v->log->n = pos;
+	v->log->text[pos] = '\0';
+	v->line_pos = 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Subprograms, callbacks, and the end of each. */
+#include "verify/ver.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* -- calls */
+
+static void log_frames(struct ver *v)
+{
+	uint32_t n = v->cur->top;
+
+	if (!(v->level & (LOG_INSNS | LOG_STATES)))
+		return;
+	note(v, "caller:\n");
+	v->cur->top = n - 1;
+	log_state(v, v->cur, true);
+	v->cur->top = n;
+	note(v, "callee:\n");
+	log_state(v, v->cur, true);
+}
+
+static int frame_enter(struct ver *v, struct state *s, uint32_t sub, uint32_t callsite)
+{
+	if (s->top + 1 >= VERIFY_FRAMES)
+		return fail(v, -E2BIG, "the call stack of %d frames is too deep", s->top + 2);
+	return state_push_frame(s, sub, callsite);
+}
+
+/* A copy with its place in the parent state, so that reads in the callee count for the caller. */
+static void arg_pass(struct state *s, unsigned from, unsigned to)
+{
+	s->frame[s->top]->r[to] = s->frame[s->top - 1]->r[from];
+}
+
+static int call_static(struct ver *v, uint32_t sub)
+{
+	struct frame *caller = top(v);
+	int err = frame_enter(v, v->cur, sub, v->op);
+
+	if (err)
+		return err;
+	for (unsigned i = 1; i <= 5; i++)
+		arg_pass(v->cur, i, i);
+	for (unsigned i = 0; i <= 5; i++) {
+		reg_set_none(&caller->r[i]);
+		caller->r[i].live |= LIVE_WRITTEN;
+		caller->r[i].def = 0;
+	}
+	v->next = v->sub[sub].start;
+	log_frames(v);
+	return 0;
+}
+
+static int global_arg(struct ver *v, unsigned n, uint8_t want, uint32_t size)
+{
+	const struct reg *r = reg(v, n);
+	char buf[64];
+	bool later;
+
+	if (want == SUB_ARG_SCALAR)
+		return r->kind == KIND_SCALAR ? reg_read(v, n, true) :
+						fail(v, -EINVAL, "R%u is not a scalar", n);
+	if (want == SUB_ARG_MEM_OR_NULL && reg_is_zero(r))
+		return reg_read(v, n, true);
+	if (r->kind == KIND_NONE)
+		return reg_read(v, n, true);
+	if (want == SUB_ARG_CTX)
+		return r->kind == KIND_CTX ? unmodified_check(v, n, false) :
+					     fail(v, -EINVAL, "R%u expected pointer to ctx, but got %s",
+						  n, kind_text(r, buf, sizeof(buf)));
+	if (r->flags & RF_NULL && want != SUB_ARG_MEM_OR_NULL)
+		return fail(v, -EINVAL, "R%u invalid mem access '%s'", n,
+			    kind_text(r, buf, sizeof(buf)));
+	return mem_range(v, n, size, false, true, false, &later);
+}
+
+static int call_global(struct ver *v, uint32_t sub)
+{
+	const struct verify_sub *s = &v->in->subs[sub];
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < s->n_args; i++) {
+		err = reg(v, i + 1)->kind == KIND_NONE ? reg_read(v, i + 1, true) :
+							 global_arg(v, i + 1, s->arg[i], s->size[i]);
+		if (!err)
+			err = reg_read(v, i + 1, true);
+	}
+	if (err)
+		return fail(v, err, "Caller passes invalid args into func#%u ('%s')", sub, s->name);
+	note(v, "Func#%u ('%s') is global and assumed valid.\n", sub, s->name);
+	v->sub[sub].called = true;
+	regs_clobber(v);
+	if (!s->returns_void)
+		reg_set_unknown(reg(v, 0));
+	return 0;
+}
+
+int sub_step(struct ver *v)
+{
+	uint32_t sub = unit_sub_of(v->u, unit_target(v->u, v->op));
+
+	v->jumps++;
+	if (v->in->subs && v->in->subs[sub].global && v->in->subs[sub].has_proto)
+		return call_global(v, sub);
+	return call_static(v, sub);
+}
+
+/* -- callbacks */
+
+static void arg_map(struct reg *r, enum kind kind, const struct reg *map)
+{
+	reg_set_kind(r, kind, 0);
+	r->map = map->map;
+	r->uid = map->uid;
+}
+
+/* Registers at the start of a callback, from those at the call. False: not known. */
+static bool callback_args(struct state *s, const struct helper *h, const struct reg *map)
+{
+	struct frame *f = s->frame[s->top];
+
+	switch (h->id) {
+	case BPF_FUNC_loop:
+		reg_set_unknown(&f->r[1]);
+		arg_pass(s, 3, 2);
+		f->ret_max = 1;
+		return true;
+	case BPF_FUNC_for_each_map_elem:
+		f->ret_max = 1;
+		arg_map(&f->r[1], KIND_MAP, map);
+		arg_map(&f->r[2], KIND_MAP_KEY, map);
+		arg_map(&f->r[3], KIND_MAP_VALUE, map);
+		arg_pass(s, 3, 4);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The callback's body is walked later, from the registers of this call; it returns to the call
+ * itself, which may call it once more. Here the walk goes on as if it were not called again. */
+int callback_plan(struct ver *v, const struct helper *h, uint32_t sub, const struct reg *map)
+{
+	struct reg m = *map;
+	struct state *s = state_push(v, v->sub[sub].start, v->op);
+	int err;
+
+	if (!s)
+		return -E2BIG;
+	err = frame_enter(v, s, sub, v->op);
+	if (err)
+		return err;
+	s->frame[s->top]->callback = true;
+	s->frame[s->top]->n_refs = s->refs.n;
+	if (!callback_args(s, h, &m))
+		return fail(v, -EOPNOTSUPP, "callbacks of bpf_%s are not supported", h->name);
+	s->callback_unroll++;
+	s->frame[s->top - 1]->callback_depth++;
+	top(v)->callback_depth = 0;
+	return 0;
+}
+
+/* -- returns */
+
+static int range_refuse(struct ver *v, const struct reg *r, int min, int max, const char *where)
+{
+	char text[128];
+	int n = 0;
+
+	text[0] = '\0';
+	if (r->s.d.smin > INT64_MIN)
+		n += snprintf(text, sizeof(text), " smin=%" PRId64, r->s.d.smin);
+	if (r->s.d.smax < INT64_MAX)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " smax=%" PRId64, r->s.d.smax);
+	if (!n)
+		snprintf(text, sizeof(text), " unknown scalar value");
+	return fail(v, -EINVAL, "%s the register R0 has%s should have been in [%d, %d]", where,
+		    text, min, max);
+}
+
+/* What programs of some types may return; false: anything. */
+static bool return_range(const struct ver *v, int *min, int *max)
+{
+	uint32_t attach = v->in->attach_type;
+
+	*min = 0;
+	*max = 1;
+	switch (v->in->prog_type) {
+	case BPF_PROG_TYPE_CGROUP_SOCK_ADDR:
+		*min = attach == BPF_CGROUP_UDP4_RECVMSG || attach == BPF_CGROUP_UDP6_RECVMSG ||
+		       attach == BPF_CGROUP_INET4_GETPEERNAME ||
+		       attach == BPF_CGROUP_INET6_GETPEERNAME ||
+		       attach == BPF_CGROUP_INET4_GETSOCKNAME ||
+		       attach == BPF_CGROUP_INET6_GETSOCKNAME;
+		if (attach == BPF_CGROUP_INET4_BIND || attach == BPF_CGROUP_INET6_BIND)
+			*max = 3;
+		return true;
+	case BPF_PROG_TYPE_CGROUP_SKB:
+		*max = attach == BPF_CGROUP_INET_EGRESS ? 3 : 1;
+		return true;
+	case BPF_PROG_TYPE_CGROUP_SOCK:
+	case BPF_PROG_TYPE_SOCK_OPS:
+	case BPF_PROG_TYPE_CGROUP_DEVICE:
+	case BPF_PROG_TYPE_CGROUP_SYSCTL:
+	case BPF_PROG_TYPE_CGROUP_SOCKOPT:
+	case BPF_PROG_TYPE_SK_LOOKUP:
+	case BPF_PROG_TYPE_NETFILTER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int exit_global(struct ver *v)
+{
+	const struct reg *r = reg(v, 0);
+	char buf[64];
+
+	if (v->in->subs[v->root].returns_void)
+		return 1;
+	if (reg_read(v, 0, true))
+		return -EACCES;
+	if (r->kind != KIND_SCALAR)
+		return fail(v, -EINVAL,
+			    "At subprogram exit the register R0 is not a scalar value (%s)",
+			    kind_text(r, buf, sizeof(buf)));
+	return 1;
+}
+
+static int exit_main(struct ver *v)
+{
+	const struct reg *r = reg(v, 0);
+	int min, max, err;
+	char buf[64];
+
+	if (v->root)
+		return exit_global(v);
+	err = reg_read(v, 0, true);
+	if (err || !return_range(v, &min, &max))
+		return err ? err : 1;
+	if (r->kind != KIND_SCALAR)
+		return fail(v, -EINVAL, "At program exit the register R0 is not a known value (%s)",
+			    kind_text(r, buf, sizeof(buf)));
+	err = precise_mark(v, 0);
+	if (err)
+		return err;
+	if (r->s.d.smin < min || r->s.d.smax > max)
+		return range_refuse(v, r, min, max, "At program exit");
+	return 1;
+}
+
+static int exit_callback(struct ver *v)
+{
+	struct frame *f = top(v);
+	struct reg *r = &f->r[0];
+	struct state *before;
+	int err = 0;
+
+	if (r->kind != KIND_SCALAR)
+		return fail(v, -EACCES, "R0 not a scalar value");
+	live_read(v, r, LIVE_READ64);
+	err = precise_mark(v, 0);
+	if (err)
+		return err;
+	if (r->s.d.smin < f->ret_min || r->s.d.smax > f->ret_max)
+		return range_refuse(v, r, f->ret_min, f->ret_max, "At callback return");
+	v->next = f->callsite;
+	state_pop_frame(v->cur);
+	before = state_before(v, v->cur, v->next);
+	if (before)
+		state_widen(before, v->cur);
+	return 0;
+}
+
+static int exit_static(struct ver *v)
+{
+	struct frame *f = top(v);
+	struct reg r0 = f->r[0];
+
+	if (r0.kind == KIND_STACK)
+		return fail(v, -EINVAL, "cannot return stack pointer to the caller");
+	if (v->level & (LOG_INSNS | LOG_STATES)) {
+		note(v, "returning from callee:\n");
+		log_state(v, v->cur, true);
+	}
+	v->next = f->callsite + 1;
+	state_pop_frame(v->cur);
+	*reg(v, 0) = r0;
+	if (v->level & (LOG_INSNS | LOG_STATES)) {
+		note(v, "to caller at %u:\n", slot_of(v, v->next));
+		log_state(v, v->cur, true);
+	}
+	return 0;
+}
+
+int exit_step(struct ver *v)
+{
+	int err = refs_leak_check(v);
+
+	v->jumps++;
+	if (err)
+		return err;
+	if (!v->cur->top)
+		return exit_main(v);
+	return top(v)->callback ? exit_callback(v) : exit_static(v);
+}
