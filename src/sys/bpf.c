@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "skep/skep.h"
@@ -18,8 +19,8 @@ static const struct cmd_row rows[CMD_COUNT] = {
 #include "sys/cmd.def"
 };
 
-/* The element commands are called often; their attributes are known to be readable where the
- * caller says so, and are small. */
+/* The caller's attributes with a zero tail. They are small and on his stack: unlike what they
+ * point to, they are read without asking whether that can be done. */
 static int attr_read(union attr *attr, const void *from, unsigned size)
 {
 	unsigned known = size < ATTR_SIZE ? size : ATTR_SIZE;
@@ -68,6 +69,11 @@ int skep_bpf(int cmd, union bpf_attr *attr, unsigned size)
 		return result;
 	errno = -result;
 	return -1;
+}
+
+int token_error(int fd)
+{
+	return fcntl(fd, F_GETFD) < 0 ? -EBADF : -EINVAL;
 }
 
 int name_check(const char name[16])

@@ -48,6 +48,9 @@ int attr_write(const struct call *call, size_t offset, const void *from, size_t 
 #define ATTR_RESULT(call, member, value)                                                           \
 	attr_write(call, offsetof(union attr, member), &(value), sizeof(value))
 
+/* What a token's descriptor gives, of which there are none: -EBADF or -EINVAL. */
+int token_error(int fd);
+
 /* O_RDWR, O_RDONLY or O_WRONLY for BPF_F_RDONLY, BPF_F_WRONLY in flags; -EINVAL for both. */
 int flags_mode(uint32_t flags);
 

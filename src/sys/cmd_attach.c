@@ -14,7 +14,39 @@
 #include "sys/cmd.h"
 #include "sys/fd.h"
 
-enum { ATTACH_TYPES = 57, QUERY_FLAGS = BPF_F_QUERY_EFFECTIVE };
+enum { NETFILTER = 32, ATTACH_TYPES = 57, QUERY_FLAGS = BPF_F_QUERY_EFFECTIVE };
+
+/* The program type that each attach type takes, by number; 0: decided elsewhere. */
+#define T(name) BPF_PROG_TYPE_##name
+static const uint8_t takers[ATTACH_TYPES] = {
+	T(CGROUP_SKB),	     T(CGROUP_SKB),	  T(CGROUP_SOCK),      T(SOCK_OPS),
+	T(SK_SKB),	     T(SK_SKB),		  T(CGROUP_DEVICE),    T(SK_MSG),
+	T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR),
+	T(CGROUP_SOCK),	     T(CGROUP_SOCK),	  T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR),
+	T(LIRC_MODE2),	     T(FLOW_DISSECTOR),	  T(CGROUP_SYSCTL),    T(CGROUP_SOCK_ADDR),
+	T(CGROUP_SOCK_ADDR), T(CGROUP_SOCKOPT),	  T(CGROUP_SOCKOPT),   T(TRACING),
+	T(TRACING),	     T(TRACING),	  T(TRACING),	       T(LSM),
+	T(TRACING),	     T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR),
+	T(CGROUP_SOCK_ADDR), T(XDP),		  T(CGROUP_SOCK),      T(XDP),
+	T(SK_LOOKUP),	     T(XDP),		  T(SK_SKB),	       0,
+	0,		     0,			  T(KPROBE),	       T(LSM),
+	T(STRUCT_OPS),	     NETFILTER,		  T(SCHED_CLS),	       T(SCHED_CLS),
+	T(KPROBE),	     T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR),
+	T(CGROUP_SOCK_ADDR), T(CGROUP_SOCK_ADDR), T(SCHED_CLS),	       T(SCHED_CLS),
+	T(KPROBE),
+};
+#undef T
+
+/* May programs of `type` be attached so? */
+static bool attach_takes(uint32_t attach, uint32_t type)
+{
+	if (attach >= ATTACH_TYPES)
+		return false;
+	if (attach == BPF_PERF_EVENT)
+		return type == BPF_PROG_TYPE_PERF_EVENT || type == BPF_PROG_TYPE_KPROBE ||
+		       type == BPF_PROG_TYPE_TRACEPOINT;
+	return takers[attach] && takers[attach] == type;
+}
 
 /* 0 when fd is a program, else -EBADF or -EINVAL. *type is its type. */
 static int prog_type_of(uint32_t fd, uint32_t *type)
@@ -45,6 +77,8 @@ int cmd_prog_attach(union attr *attr, const struct call *call)
 	if (attr->attach.attach_type >= ATTACH_TYPES)
 		return -EINVAL;
 	err = prog_type_of(attr->attach.attach_bpf_fd, &type);
+	if (!err && !attach_takes(attr->attach.attach_type, type))
+		err = -EINVAL;
 	return err ? err : -EOPNOTSUPP;
 }
 
@@ -88,7 +122,7 @@ int cmd_link_create(union attr *attr, const struct call *call)
 
 	if (err)
 		return err;
-	if (a->attach_type >= ATTACH_TYPES)
+	if (!attach_takes(a->attach_type, type))
 		return -EINVAL;
 	if (a->attach_type == BPF_PERF_EVENT && !fd_is_open(a->target_fd))
 		return -EBADF;

@@ -50,7 +50,7 @@ int cmd_btf_load(union attr *attr, const struct call *call)
 	if (a->flags & ~(uint32_t)FLAG_TOKEN_FD)
 		return -EINVAL;
 	if (a->flags & FLAG_TOKEN_FD)
-		return -EBADF; /* there are no tokens */
+		return token_error(a->token_fd);
 	err = load_logged(a, call, &b);
 	if (!err)
 		return fd_publish(&b->obj, -1, NULL);

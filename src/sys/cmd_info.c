@@ -88,7 +88,7 @@ int cmd_info(union attr *attr, const struct call *call)
 	int err = fd_get((int)a->bpf_fd, 0, &o);
 
 	if (err)
-		return err;
+		return err == -EBADF ? -EBADFD : err;
 	err = -EINVAL;
 	if (o->kind == OBJ_PROG)
 		err = info_prog(a, call, prog_of(o));

@@ -220,7 +220,7 @@ int cmd_map_freeze(union attr *attr, const struct call *call)
 
 	if (err)
 		return err;
-	err = map_freeze(m);
+	err = m->desc.frozen ? -EPERM : map_freeze(m);
 	obj_put(&m->obj);
 	return err;
 }

@@ -31,7 +31,7 @@ static bool node_is_online(uint32_t node)
 static int attr_check(const struct attr_map_create *a)
 {
 	if (a->map_flags & BPF_F_TOKEN_FD)
-		return -EBADF; /* there are no tokens */
+		return token_error(a->map_token_fd);
 	if (a->map_flags & BPF_F_VTYPE_BTF_OBJ_FD)
 		return -EINVAL; /* there is no module BTF */
 	if (a->btf_vmlinux_value_type_id)

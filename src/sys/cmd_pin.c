@@ -117,10 +117,8 @@ int cmd_obj_pin(union attr *attr, const struct call *call)
 	struct obj *o = NULL;
 	int err = pin_attr_check(&attr->obj, 0);
 
-	if (!err)
-		err = fd_get((int)attr->obj.bpf_fd, 0, &o);
-	if (err)
-		return err;
+	if (err || fd_get((int)attr->obj.bpf_fd, 0, &o))
+		return -EINVAL;
 	err = pinnable(o) ? path_read(&attr->obj, path) : -EINVAL;
 	if (!err)
 		err = path_check(path);

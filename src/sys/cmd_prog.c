@@ -33,7 +33,7 @@ static int attr_check(const struct attr_prog_load *a)
 	if (a->prog_flags & ~(uint32_t)(KNOWN_FLAGS | FLAG_TOKEN_FD))
 		return -EINVAL;
 	if (a->prog_flags & FLAG_TOKEN_FD)
-		return -EBADF; /* there are no tokens */
+		return token_error(a->prog_token_fd);
 	if (!a->insn_cnt || a->insn_cnt > INSNS_MAX)
 		return -E2BIG;
 	return 0;
@@ -44,14 +44,24 @@ static int attr_check(const struct attr_prog_load *a)
 static int target_check(const struct attr_prog_load *a)
 {
 	struct obj *o = NULL;
+	bool is_prog;
 
-	if (a->attach_fd) {
-		if (fd_get((int)a->attach_fd, 0, &o))
-			return -EINVAL;
-		obj_put(o);
-		return -EOPNOTSUPP;
-	}
-	return a->attach_btf_id ? -EINVAL : 0;
+	if (!a->attach_fd)
+		return a->attach_btf_id ? -EINVAL : 0;
+	if (fd_get((int)a->attach_fd, 0, &o))
+		return -EINVAL;
+	is_prog = o->kind == OBJ_PROG;
+	obj_put(o);
+	if (is_prog && a->prog_type != BPF_PROG_TYPE_TRACING && a->prog_type != BPF_PROG_TYPE_EXT)
+		return -EINVAL;
+	return is_prog ? -EOPNOTSUPP : -E_NOTSUPP;
+}
+
+static bool type_may_sleep(uint32_t type)
+{
+	return type == BPF_PROG_TYPE_KPROBE || type == BPF_PROG_TYPE_SYSCALL ||
+	       type == BPF_PROG_TYPE_TRACING || type == BPF_PROG_TYPE_LSM ||
+	       type == BPF_PROG_TYPE_STRUCT_OPS;
 }
 
 /* fd_array as the instructions see it. */
@@ -87,6 +97,9 @@ static int load_unlogged(const struct attr_prog_load *a, struct prog_spec *spec,
 	if (!type->loadable)
 		return report_fail(log, -EINVAL, "%s programs need kernel BTF, which skep does not have",
 				   type->name);
+	if ((a->prog_flags & BPF_F_SLEEPABLE) && !type_may_sleep(a->prog_type))
+		return report_fail(log, -EINVAL,
+				   "Only fentry/fexit/fmod_ret, lsm, iter, uprobe, and struct_ops programs can be sleepable");
 	if (a->core_relo_cnt)
 		return report_fail(log, -EOPNOTSUPP, "CO-RE relocations are the loader's job");
 	err = debug_read(a, spec->insns, log, &debug);

@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "map/map.h"
+#include "run/slot.h"
 
 /* Locks lie far behind any content: one shared byte that readable descriptors lock, then a byte
  * for each write-only descriptor, which can only take an exclusive lock. */
@@ -230,8 +231,11 @@ static void fork_unlock(void)
 	pthread_mutex_unlock(&reg.lock);
 }
 
+/* Handlers before fork run in the reverse order: this lock comes first, since who holds it may wait
+ * for a grace period; run/slot.c's, which keep grace periods from ending, come last. */
 static void fork_setup(void)
 {
+	slot_init();
 	pthread_atfork(fork_lock, fork_unlock, fork_unlock);
 }
 
