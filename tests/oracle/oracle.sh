@@ -66,7 +66,7 @@ done
 web='bb010000' # port 443 as it stands in a packet, as a number of this byte order
 for object in /usr/lib/*/bpf/xdpfilt_*.o; do
 	name=$(basename "$object" .o)
-	ports= ip= mac=
+	ports='' ip='' mac=''
 	case $name in
 	*_all) ports=1 ip=1 mac=1 ;;
 	*_tcp | *_udp) ports=1 ;;

@@ -44,7 +44,8 @@ static int check_link_type(struct capture *c, struct report *r)
 static int open_file(const char *path, struct report *r, FILE **out, uint64_t *size)
 {
 	struct stat st;
-	FILE *f = fopen(path, "rbe");
+	bool from_stdin = strcmp(path, "-") == 0;
+	FILE *f = from_stdin ? fdopen(dup(STDIN_FILENO), "rb") : fopen(path, "rbe");
 
 	if (!f)
 		return report_fail(r, -errno, "%s: %s", path, strerror(errno));

@@ -49,10 +49,8 @@ static int unknown_command(const char *name)
 
 static int dispatch(int argc, char **argv)
 {
-	if (argc < 2) {
-		print_help();
-		return EXIT_UNABLE;
-	}
+	if (argc < 2)
+		return ui_unable("no command; `skep --help` lists them");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help();

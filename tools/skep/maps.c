@@ -5,10 +5,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
+#include "map/map.h"
 #include "skep/events.h"
 #include "skep/ui.h"
+#include "sys/sys.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { TOUCHED_MAX = 64 << 20 }; /* bytes */
 
 /* How to look at a map of each type. */
 enum how { HOW_DATA = 1, HOW_ARRAY = 2, HOW_PERCPU = 4, HOW_QUEUE = 8, HOW_IDS = 16 };
@@ -133,6 +142,20 @@ static void *slot_sum(const struct entry *e)
 		}
 	}
 	return sum;
+}
+
+void maps_touch(struct bpf_object *o)
+{
+	struct bpf_map *m;
+	struct obj *obj;
+
+	bpf_object__for_each_map(m, o)
+	{
+		obj = fd_obj(bpf_map__fd(m), OBJ_MAP);
+		if (obj && map_of(obj)->mem_size <= TOUCHED_MAX)
+			madvise(map_of(obj)->mem, map_of(obj)->mem_size, MADV_POPULATE_WRITE);
+		obj_put(obj);
+	}
 }
 
 struct text {

@@ -29,6 +29,10 @@ struct map_view {
 /* btf: the object's, or NULL. */
 void map_view(const struct bpf_map *m, const struct btf *btf, struct map_view *out);
 
+/* Brings the maps' memory in (as the kernel's, which allocates it at once), so that the first use
+ * of a page is not part of a packet's time. Maps above 64 MiB are left as they are. */
+void maps_touch(struct bpf_object *o);
+
 enum { MAP_ENTRIES_SHOWN = 32 };
 
 /* All maps of a loaded object but constants. all: every entry, not only the first

@@ -6,19 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/prog.h"
 #include "skep/engine.h"
 #include "skep/json.h"
 #include "skep/maps.h"
 #include "skep/packets.h"
 #include "skep/ui.h"
 #include "skep/verdict.h"
+#include "sys/sys.h"
+
+enum { SAMPLES_FEW = 16 };
+
+bool prog_is_verified(const struct bpf_program *p)
+{
+	struct obj *o = fd_obj(bpf_program__fd(p), OBJ_PROG);
+	bool verified = o && prog_of(o)->verified;
+
+	obj_put(o);
+	return verified;
+}
 
 /* Why packets were not run, in words; their errno is the engine's. */
 static const char *not_run_reason(const struct packets_result *p)
 {
 	if (p->not_run_err == -EINVAL)
-		return "not a packet that the kernel would take: shorter than its headers, or "
-		       "longer than a page";
+		return "too short or too long for this type of program";
 	return strerror(-p->not_run_err);
 }
 
@@ -46,9 +58,9 @@ static void text_verdicts(const struct result_view *v)
 		if (p->count[i])
 			verdict_row(verdicts[i].name, p->count[i], p->bytes_of[i], p->packets);
 	if (p->not_run)
-		printf("  %-20s%14s            from packet %llu on: %s\n", "not run",
-		       ui_count(p->not_run, count, sizeof(count)),
-		       (unsigned long long)p->first_not_run, not_run_reason(p));
+		printf("  %-20s%14s  (%s; the first is number %llu)\n", "not run",
+		       ui_count(p->not_run, count, sizeof(count)), not_run_reason(p),
+		       (unsigned long long)p->first_not_run);
 }
 
 static void text_time(const struct result_view *v)
@@ -141,7 +153,7 @@ static void print_json(const struct result_view *v)
 	json_object(&j, "program");
 	json_text(&j, "name", bpf_program__name(v->prog));
 	json_text(&j, "type", libbpf_bpf_prog_type_str(v->job->prog_type));
-	json_bool(&j, "verified", false);
+	json_bool(&j, "verified", prog_is_verified(v->prog));
 	json_object_end(&j);
 	json_object(&j, "capture");
 	json_text(&j, "path", v->job->in);

@@ -21,6 +21,9 @@ struct result_view {
 	bool all; /* entries of large maps */
 };
 
+/* Was the loaded program verified, or only its structure checked? */
+bool prog_is_verified(const struct bpf_program *p);
+
 /* As text for people, or as JSON (docs/run.md). */
 void result_print(const struct result_view *v, bool json);
 

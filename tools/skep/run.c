@@ -2,15 +2,19 @@
 /* skep run: a BPF object on the packets of a capture. */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/report.h"
+#include "helper/trace.h"
 #include "object/object.h"
 #include "skep/command.h"
 #include "skep/events.h"
 #include "skep/maps.h"
+#include "skep/outfile.h"
 #include "skep/packets.h"
 #include "skep/preset.h"
 #include "skep/result.h"
@@ -28,12 +32,14 @@ struct run_values {
 
 static const struct opt run_opts[] = {
 	{ "prog", 'p', OPT_TEXT, AT(prog), "NAME", "the program, when there is more than one" },
-	{ "input", 'i', OPT_TEXT, AT(in), "FILE", "capture to read (pcap or pcapng)" },
+	{ "input", 'i', OPT_TEXT, AT(in), "FILE",
+	  "capture to read (pcap, pcapng); -: standard input" },
 	{ "output", 'o', OPT_TEXT, AT(out), "FILE", "write the packets that were passed (pcap)" },
 	{ "repeat", 'n', OPT_COUNT, AT(repeat), "N", "replay the capture N times" },
 	{ "set", 0, OPT_LIST, AT(variables), "VAR=VALUE", "set a global variable first" },
-	{ "map", 'm', OPT_LIST, AT(maps), "'MAP KEY VALUE'", "put an entry into a map first" },
-	{ "map-file", 0, OPT_TEXT, AT(map_file), "FILE", "the same, from a file of such lines" },
+	{ "map", 'm', OPT_LIST, AT(maps), "ENTRY",
+	  "put an entry, 'MAP KEY VALUE', into a map first" },
+	{ "map-file", 0, OPT_TEXT, AT(map_file), "FILE", "the same, one entry a line of a file" },
 	{ "type", 't', OPT_LIST, AT(types), "MAP=STRUCT", "what a ring buffer's records are" },
 	{ "trace", 0, OPT_TEXT, AT(trace), "FILE", "bpf_trace_printk's output (else: stderr)" },
 	{ "all", 'a', OPT_FLAG, AT(all), NULL, "print all entries of large maps" },
@@ -79,13 +85,27 @@ static int check_type(const char *path, const struct bpf_program *p, struct repo
 			   path, bpf_program__name(p), name ? name : "unknown");
 }
 
+/* bpf_trace_printk's output goes to this file from now on, as it comes. */
+static int trace_open(const char *path, struct report *r)
+{
+	int fd;
+
+	if (!path)
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return outfile_failed(path, -errno, r);
+	trace_set_fd(fd); /* open until the process ends */
+	return 0;
+}
+
 /* The loaded program on the capture, and what came out of it. */
 static int run_loaded(const struct run_values *v, const char *path, struct bpf_object *o,
 		      const struct bpf_program *p, struct report *r)
 {
 	struct packets_job job = { .prog_fd = bpf_program__fd(p),
 				   .prog_type = bpf_program__type(p),
-				   .in = v->in,
+				   .in = v->in ? v->in : "-",
 				   .out = v->out,
 				   .repeat = v->repeat ? v->repeat : 1 };
 	struct packets_result result;
@@ -95,6 +115,11 @@ static int run_loaded(const struct run_values *v, const char *path, struct bpf_o
 	if (err)
 		return err;
 	job.events = &events;
+	err = trace_open(v->trace, r);
+	if (err) {
+		events_close(&events);
+		return err;
+	}
 	err = packets_run(&job, r, &result);
 	if (!err)
 		result_print(&(struct result_view){ path, o, p, &job, &result, &events, v->all },
@@ -104,12 +129,13 @@ static int run_loaded(const struct run_values *v, const char *path, struct bpf_o
 	return err;
 }
 
-/* Until the verifier exists, only the structure of what runs has been checked. */
+/* Says so when only the structure of what runs has been checked. */
 static void note_unverified(const char *path, const struct bpf_program *p)
 {
-	ui_note("%s: program '%s' was not verified, only its structure was checked; "
-		"run only what you trust",
-		path, bpf_program__name(p));
+	if (!prog_is_verified(p))
+		ui_note("%s: program '%s' was not verified, only its structure was checked; run "
+			"only what you trust",
+			path, bpf_program__name(p));
 }
 
 static int run_object(const struct run_values *v, const char *path, struct report *r)
@@ -127,10 +153,16 @@ static int run_object(const struct run_values *v, const char *path, struct repor
 		err = load(v, path, o, r);
 	if (!err) {
 		note_unverified(path, p);
+		maps_touch(o);
 		err = run_loaded(v, path, o, p, r);
 	}
 	bpf_object__close(o);
 	return err;
+}
+
+static bool reads_stdin(const struct run_values *v)
+{
+	return !v->in || strcmp(v->in, "-") == 0;
 }
 
 static int run(const void *values, char **args, unsigned n)
@@ -140,8 +172,10 @@ static int run(const void *values, char **args, unsigned n)
 	int err;
 
 	(void)n;
-	if (!v->in)
+	if (!v->in && isatty(STDIN_FILENO))
 		return ui_unable("run: no capture given; say -i FILE");
+	if (v->repeat > 1 && reads_stdin(v))
+		return ui_unable("run: standard input cannot be repeated; say -i FILE");
 	err = run_object(v, args[0], &r);
 	if (err)
 		ui_unable("%s", r.text ? r.text : strerror(-err));
@@ -151,7 +185,7 @@ static int run(const void *values, char **args, unsigned n)
 
 const struct command command_run = {
 	.name = "run",
-	.args = "OBJECT -i IN.pcap",
+	.args = "OBJECT",
 	.line = "Runs a program of a BPF object on each packet of a capture",
 	.about = "Prints packets by verdict, the time that they took, and the maps.",
 	.example = "Example: skep run xdp_firewall.bpf.o -i in.pcap -o passed.pcap \\\n"

@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# cli.sh SKEP CAPTURE EXAMPLES TRACE.o: the command as its user sees it. TAP.
+set -u
+skep=$1 capture=$2 examples=$3 trace=$4
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+out=$work/out err=$work/err
+n=0
+
+ok() {
+	n=$((n + 1))
+	echo "ok $n - $1"
+}
+
+not_ok() {
+	n=$((n + 1))
+	sed 's/^/# out: /' "$out" | head -n 10
+	sed 's/^/# err: /' "$err" | head -n 10
+	echo "not ok $n - $1"
+}
+
+# gives TITLE STATUS PATTERN COMMAND...: the command ends with the status, and PATTERN (extended
+# regular expression) is in what it printed. Status 2: on stderr, in one line, and nothing else.
+gives() {
+	title=$1 status=$2 pattern=$3
+	shift 3
+	"$@" >"$out" 2>"$err" </dev/null
+	got=$?
+	grep -v 'was not verified' "$err" >"$err.rest"
+	if [ $got != "$status" ]; then
+		not_ok "$title: exit status $got, not $status"
+	elif [ "$status" = 2 ] && { [ -s "$out" ] || [ "$(wc -l <"$err.rest")" != 1 ]; }; then
+		not_ok "$title: more than one line of message"
+	elif [ "$status" = 2 ] && ! grep -Eq -- "$pattern" "$err.rest"; then
+		not_ok "$title: the message is not like: $pattern"
+	elif [ "$status" = 0 ] && ! grep -Eq -- "$pattern" "$out"; then
+		not_ok "$title: the output is not like: $pattern"
+	else
+		ok "$title"
+	fi
+}
+
+# holds TITLE PATTERN: the last output also has this.
+holds() {
+	if grep -Eq -- "$2" "$out"; then ok "$1"; else not_ok "$1: no $2"; fi
+}
+
+absent() {
+	if [ -e "$2" ]; then not_ok "$1: $2 is there"; else ok "$1"; fi
+}
+
+flow="$examples/xdp_flow.bpf.o"
+firewall="$examples/xdp_firewall.bpf.o"
+features="$examples/features.bpf.o"
+nat="$examples/tc_nat.bpf.o"
+
+gives "version" 0 '^skep [0-9]+\.[0-9]+\.[0-9]+$' "$skep" --version
+gives "help" 0 '^  run +Runs' "$skep" --help
+for command in '' run asm disasm dump; do
+	# shellcheck disable=SC2086
+	gives "help of '$command' has an example" 0 '^Example: ' "$skep" $command --help
+	if [ "$(wc -l <"$out")" -le 24 ] && ! grep -q '.\{81\}' "$out"; then
+		ok "help of '$command' fits a screen"
+	else
+		not_ok "help of '$command' does not fit a screen"
+	fi
+done
+gives "no command" 2 'no command; .skep --help. lists them' "$skep"
+gives "unknown command" 2 "unknown command 'rnu'; did you mean .skep run" "$skep" rnu
+gives "unknown command without a likely one" 2 'skep --help' "$skep" frobnicate
+gives "unknown option" 2 'run: unknown option --repaet; did you mean --repeat' \
+	"$skep" run --repaet 3 "$flow"
+gives "unknown letter" 2 'unknown option -z' "$skep" run -z "$flow"
+gives "option without value" 2 '--repeat needs a value' "$skep" run "$flow" --repeat
+gives "option with a bad number" 2 "takes a number from 1 on, not 'x1'" \
+	"$skep" run "$flow" -n x1 -i "$capture"
+gives "repeat 0" 2 'from 1 on' "$skep" run "$flow" -n 0 -i "$capture"
+gives "flag with a value" 2 'takes no value' "$skep" run "$flow" --json=1 -i "$capture"
+gives "no arguments" 2 'too few arguments; usage: skep run' "$skep" run
+gives "too many arguments" 2 "unexpected argument 'b'" "$skep" run "$flow" b -i "$capture"
+gives "arguments behind --" 2 '--nothing.*: ' "$skep" run -i "$capture" -- --nothing.o
+
+gives "verdicts of the flow counter" 0 '^  XDP_PASS +156 ' "$skep" run "$flow" -i "$capture" --all
+holds "its drops" '^  XDP_DROP +32 '
+holds "packets that are too short" '^  not run +2 '
+holds "time" 'time a packet +median [0-9]+ ns, middle half'
+holds "flows by BTF" '\{family: FAMILY_IPV4, proto: 6, src4: 10.0.0.1, dst4: 192.0.2.80, src_port: 40000, dst_port: 443\}: \{packets: 10, bytes: 783\}'
+holds "per-CPU values by slot" '^    slot [0-9]+: \{ipv4: \{packets: 98, bytes: 31632\}'
+holds "per-CPU values summed" '^    sum: \{ipv4: \{packets: 98, bytes: 31632\}'
+if grep -q "program 'flow_count' was not verified" "$err"; then
+	ok "says that the program was not verified"
+else
+	not_ok "says that the program was not verified"
+fi
+gives "repeat multiplies" 0 '^  XDP_PASS +1,560 ' "$skep" run "$flow" -i "$capture" -n 10
+gives "capture from standard input" 0 '^  XDP_PASS +156 ' sh -c "'$skep' run '$flow' <'$capture'"
+gives "standard input cannot be repeated" 2 'cannot be repeated' \
+	sh -c "'$skep' run '$flow' -n 2 <'$capture'"
+
+gives "output" 0 'written +156 packets' "$skep" run "$flow" -i "$capture" -o "$work/passed.pcap"
+gives "the output is a capture that passes" 0 '^  XDP_PASS +156 +100.0' \
+	"$skep" run "$flow" -i "$work/passed.pcap"
+gives "output to /dev/null" 0 'written +156' "$skep" run "$flow" -i "$capture" -o /dev/null
+if [ -c /dev/null ]; then ok "/dev/null is still a device"; else not_ok "/dev/null is gone"; fi
+gives "output in a directory that is not there" 2 'no/such/x.pcap: cannot be written' \
+	"$skep" run "$flow" -i "$capture" -o "$work/no/such/x.pcap"
+if [ -c /dev/full ]; then
+	gives "output to a full disk" 2 '/dev/full: cannot be written: No space' \
+		"$skep" run "$flow" -i "$capture" -o /dev/full
+	gives "results to a full disk" 2 'standard output: No space' \
+		sh -c "'$skep' run '$flow' -i '$capture' >/dev/full"
+fi
+head -c 5000 "$capture" >"$work/cut.pcap"
+gives "a capture that is cut off" 2 'cut.pcap: cut off within packet [0-9]+; the [0-9]+ before it' \
+	"$skep" run "$flow" -i "$work/cut.pcap" -o "$work/from_cut.pcap"
+absent "leaves no output" "$work/from_cut.pcap"
+
+gives "several programs" 2 'handle_ipv4' "$skep" run "$features" -i "$capture"
+gives "a program that is not there" 2 'classify' "$skep" run "$features" -p clasify -i "$capture"
+gives "global variables" 0 '^  handled_as: \[67, 50, 67\]' \
+	"$skep" run "$features" -p classify -i "$capture"
+holds "tail calls" '^  XDP_TX +50 '
+hash=$(grep hash_of_all "$out")
+gives "a variable that was set" 0 'hash_of_all' \
+	"$skep" run "$features" -p classify -i "$capture" --set limit=4
+if grep -qF "$hash" "$out"; then not_ok "it had an effect"; else ok "it had an effect"; fi
+gives "a variable that is not there" 2 "no variable 'limt'; did you mean 'limit'" \
+	"$skep" run "$features" -p classify -i "$capture" --set limt=4
+gives "a value that does not fit" 2 "'5000000000': expected a smaller number" \
+	"$skep" run "$features" -p classify -i "$capture" --set limit=5000000000
+
+gives "deny list" 0 '\{prefix_len: 24, addr: 198.51.100.0\}: \{hits: 9\}' \
+	"$skep" run "$firewall" -i "$capture" --map 'deny4 24,198.51.100.0 0' --type drops=drop \
+	--map 'deny6 prefix_len=48,addr=2001:db8:bad:: 0'
+holds "the other deny list" '2001:db8:bad::\}: \{hits: 8\}'
+holds "drops by BTF" '\{reason: DENIED, bytes: 54, src: ::ffff:198.51.100.7'
+printf '# denied\n\ndeny4 24,198.51.100.0 hits=5\n' >"$work/maps"
+gives "map file" 0 'hits: 14' "$skep" run "$firewall" -i "$capture" --map-file "$work/maps"
+echo 'deny4 24' >>"$work/maps"
+gives "a bad line of the map file" 2 'maps:4: .deny4 24.: expected MAP KEY VALUE' \
+	"$skep" run "$firewall" -i "$capture" --map-file "$work/maps"
+gives "an unknown map" 2 "no map 'deny5'; did you mean 'deny" \
+	"$skep" run "$firewall" -i "$capture" --map 'deny5 1 1'
+gives "a bad address" 2 "'198.51.100': expected an IPv4 address for addr" \
+	"$skep" run "$firewall" -i "$capture" --map 'deny4 24,198.51.100 0'
+gives "an unknown struct" 2 "no struct 'dorp'" \
+	"$skep" run "$firewall" -i "$capture" --type drops=dorp
+
+gives "address rewriting" 0 'sum: \{sources: 22' \
+	"$skep" run "$nat" -i "$capture" --map 'sources 10.0.0.1 203.0.113.1' -o "$work/nat.pcap"
+gives "the rewritten packets" 0 'src4: 203.0.113.1, dst4: 192.0.2.80' \
+	"$skep" run "$flow" -i "$work/nat.pcap" --all
+if grep -q 'src4: 10.0.0.1,' "$out"; then not_ok "no old address"; else ok "no old address"; fi
+
+gives "trace output and verdicts of a socket filter" 0 '^  keep +[0-9]+' \
+	"$skep" run "$trace" -i "$capture" --trace "$work/trace" --all
+holds "bit fields, enums, text, booleans, signs" \
+	': \{bits: \{low: 6, high: 3, rest: 1\}, name: "len", negative: -54\}'
+holds "queue" '^map first \(queue'
+if [ "$(grep -c 'length [0-9]' "$work/trace")" = "$(grep -Eo '^  (keep|drop) +[0-9]+' "$out" |
+	awk '{ s += $2 } END { print s }')" ]; then
+	ok "one line of trace for each run"
+else
+	not_ok "one line of trace for each run"
+fi
+
+gives "JSON" 0 '"verdicts": \[' "$skep" run "$firewall" -i "$capture" --json \
+	--map 'deny4 24,198.51.100.0 0' --type drops=drop -o "$work/json.pcap"
+if command -v python3 >/dev/null; then
+	cat >"$work/look.py" <<'PYTHON'
+import json, sys
+r = json.load(sys.stdin)
+assert r["program"] == {"name": "firewall", "type": "xdp", "verified": r["program"]["verified"]}
+counts = {v["name"]: v["packets"] for v in r["verdicts"]}
+assert sum(counts.values()) == r["capture"]["packets"] == 188, counts
+assert r["not_run"]["packets"] == 2
+assert r["output"]["packets"] == counts["XDP_PASS"]
+assert r["time_ns"]["p10"] <= r["time_ns"]["median"] <= r["time_ns"]["p90"]
+maps = {m["name"]: m for m in r["maps"]}
+assert maps["deny4"]["entries"] == [{"key": {"prefix_len": 24, "addr": "198.51.100.0"},
+                                     "value": {"hits": 9}}]
+assert maps["drops"]["records"] == counts["XDP_DROP"] == len(maps["drops"]["events"])
+print("all there")
+PYTHON
+	python3 "$work/look.py" <"$out" >"$work/looked" 2>&1
+	cp "$work/looked" "$err"
+	if grep -q 'all there' "$work/looked"; then ok "JSON holds what the text says"; else
+		not_ok "JSON holds what the text says"; fi
+else
+	n=$((n + 1))
+	echo "ok $n - JSON holds what the text says # SKIP no python3"
+fi
+
+printf 'r0 = 2\nexit\n' >"$work/pass.s"
+gives "asm" 0 '' sh -c "'$skep' asm '$work/pass.s' -o '$work/pass.bin' && echo"
+gives "disasm" 0 '^[[:space:]]*r0 = 2' "$skep" disasm "$work/pass.bin"
+gives "dump xlated of text" 0 '0: \(b7\) r0 = 2' "$skep" dump xlated "$work/pass.s"
+gives "dump xlated of instructions" 0 '0: \(b7\) r0 = 2' "$skep" dump xlated "$work/pass.bin"
+gives "dump xlated of an object" 0 'call bpf_map_lookup_elem|\(85\) call' "$skep" dump xlated "$flow"
+gives "dump jited of an object" 0 '[0-9a-f]{2} [0-9a-f]{2}' "$skep" dump jited "$flow" --hex
+gives "dump jited for arm64" 0 'c0 03 5f d6' "$skep" dump jited "$work/pass.s" --hex -t arm64
+if "$skep" dump jited "$work/pass.s" >"$out" 2>"$err"; then
+	holds "native code as text" 'ret'
+else
+	n=$((n + 1))
+	echo "ok $n - native code as text # SKIP $(cat "$err")"
+fi
+gives "an unknown stage" 2 "did you mean jited" "$skep" dump jitted "$flow"
+gives "an unknown target" 2 "no target 'mips'" "$skep" dump jited "$flow" --target mips
+printf 'r0 = 2\nr11 = frob\n' >"$work/bad.s"
+gives "bad text" 2 'bad.s:2:' "$skep" asm "$work/bad.s" -o "$work/bad.bin"
+absent "leaves no output" "$work/bad.bin"
+printf 'abc' >"$work/odd.bin"
+gives "instructions of an odd length" 2 'odd.bin' "$skep" disasm "$work/odd.bin"
+gives "asm without output" 2 'say -o' "$skep" asm "$work/pass.s"
+echo "1..$n"
