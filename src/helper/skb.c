@@ -12,7 +12,7 @@
 #include "helper/hash.h"
 #include "helper/sum.h"
 
-enum { IP4_HDR = 20, IP6_HDR = 40, TCP_CLOSE = 7 };
+enum { IP4_HDR = 20, IP6_HDR = 40, TCP_CLOSE = 7, SKB_ROOM = 64 };
 
 bool skb_type_is_l2(uint32_t prog_type)
 {
@@ -43,15 +43,14 @@ static uint16_t eth_proto(const uint8_t *eth)
 	return htons(eth[14] == 0xff && eth[15] == 0xff ? ETH_P_802_3 : ETH_P_802_2);
 }
 
-/* Whom the destination address means; the loopback's own address is all zeroes. */
+/* Whom the destination address means. The loopback's own address is all zeroes; it has no
+ * broadcast address. */
 static uint32_t eth_pkt_type(const uint8_t *eth)
 {
-	static const uint8_t all[6] = { 255, 255, 255, 255, 255, 255 }, own[6];
+	static const uint8_t own[6];
 
 	if (memcmp(eth, own, 6) == 0)
 		return PACKET_HOST;
-	if (memcmp(eth, all, 6) == 0)
-		return PACKET_BROADCAST;
 	return eth[0] & 1 ? PACKET_MULTICAST : PACKET_OTHERHOST;
 }
 
@@ -114,6 +113,7 @@ int skb_init(struct skb_ctx *ctx, const struct packet_buf *b, const void *bytes,
 	ctx->mac = eth;
 	ctx->net = eth + PACKET_ETH;
 	ctx->tail = eth + size;
+	ctx->room = eth - SKB_ROOM;
 	ctx->skb.protocol = eth_proto(eth);
 	ctx->skb.pkt_type = eth_pkt_type(eth);
 	ctx->skb.ifindex = PACKET_LO;
@@ -142,13 +142,30 @@ static void skb_move(struct skb_ctx *ctx, ptrdiff_t by)
 	ctx->tail += by;
 	ctx->mac += by;
 	ctx->net += by;
+	ctx->room += by;
 	ctx->trans = ctx->trans ? ctx->trans + by : NULL;
+}
+
+/* When the kernel's buffer has too little room in front, it gets a new one with a multiple of 64
+ * bytes more, and the position of headers is moved along: of a transport header that is not set (the
+ * greatest 16-bit number) too, which then counts as set, one byte before the old buffer. What
+ * skb_change_tail allows depends on it. */
+static void room_grow(struct skb_ctx *ctx, uint32_t front)
+{
+	uint32_t have = (uint32_t)(ctx->data - ctx->room);
+
+	if (front <= have)
+		return;
+	if (!ctx->trans)
+		ctx->trans = ctx->room - 1;
+	ctx->room -= (front - have + SKB_ROOM - 1) / SKB_ROOM * SKB_ROOM;
 }
 
 int skb_room(struct skb_ctx *ctx, uint32_t front, uint32_t back)
 {
 	uint64_t size = (uint64_t)(ctx->limit - ctx->base);
 
+	room_grow(ctx, front);
 	if (ctx->data - ctx->base >= front && ctx->limit - ctx->tail >= back)
 		return 0;
 	if ((uint64_t)front + back + skb_len(ctx) > size)

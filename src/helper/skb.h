@@ -24,7 +24,7 @@ enum skb_summed { SKB_SUM_NONE, SKB_SUM_UNNECESSARY, SKB_SUM_COMPLETE };
 
 /* Tunnel metadata that skb_set_tunnel_key and _opt set for the way out. */
 struct skb_tunnel {
-	bool set;
+	bool set, opts_set;
 	uint8_t n_opts;
 	struct bpf_tunnel_key key;
 	uint64_t flags;
@@ -37,6 +37,7 @@ struct skb_ctx {
 	uint8_t *base, *limit; /* the buffer */
 	uint8_t *data, *tail;
 	uint8_t *mac, *net, *trans; /* headers; trans NULL: not set */
+	uint8_t *room; /* where the kernel's buffer would begin: see skb_room */
 	uint32_t sum; /* with SKB_SUM_COMPLETE: sum from the network header on */
 	uint8_t summed; /* enum skb_summed */
 	uint8_t sum_level;

@@ -47,11 +47,12 @@ HELPER_FN(skb_set_tstamp, r1, r2, r3, r4, r5)
 	return 0;
 }
 
-/* The protocol behind all VLAN tags; 0 when there are too many or they are cut off. */
+/* The protocol behind all VLAN tags; 0 when there are too many or they are cut off. As the kernel
+ * does, it takes data for the Ethernet header, even in programs that do not see one. */
 static uint16_t proto_inner(const struct skb_ctx *ctx)
 {
 	uint16_t proto = skb_proto(ctx);
-	const uint8_t *p = ctx->mac + PACKET_ETH;
+	const uint8_t *p = ctx->data + PACKET_ETH;
 
 	for (unsigned depth = 0; proto == htons(ETH_P_8021Q) || proto == htons(ETH_P_8021AD);
 	     depth++, p += 4) {
@@ -120,10 +121,11 @@ static bool tunnel_size_ok(uint32_t n)
 }
 
 /* Tunnel flags as they stand in a header (network byte order). */
-static uint16_t tunnel_flags(uint64_t set)
+static uint16_t tunnel_flags(uint64_t set, bool opts)
 {
 	enum { CSUM = 1, KEY = 4, SEQ = 8, DONT_FRAGMENT = 0x100, NOCACHE = 0x2000 };
-	unsigned f = NOCACHE;
+	enum { OPTS = 0xd800 /* of any kind of tunnel that has options */ };
+	unsigned f = NOCACHE | (opts ? OPTS : 0);
 
 	f |= set & BPF_F_ZERO_CSUM_TX ? 0 : CSUM;
 	f |= set & BPF_F_DONT_FRAGMENT ? DONT_FRAGMENT : 0;
@@ -144,7 +146,9 @@ static struct bpf_tunnel_key tunnel_seen(const struct skb_tunnel *t, uint64_t fl
 		memset(&k.local_ipv6[1], 0, 12);
 		k.tunnel_label = 0;
 	}
-	k.tunnel_flags = flags & (1ull << 4) /* BPF_F_TUNINFO_FLAGS */ ? tunnel_flags(t->flags) : 0;
+	k.tunnel_flags = 0;
+	if (flags & (1ull << 4)) /* BPF_F_TUNINFO_FLAGS */
+		k.tunnel_flags = tunnel_flags(t->flags, t->opts_set);
 	return k;
 }
 
@@ -198,7 +202,7 @@ HELPER_FN(skb_get_tunnel_opt, r1, r2, r3, r4, r5)
 	uint32_t n = (uint32_t)r3;
 
 	memset(ptr_of(r2), 0, n);
-	if (!t->set || !t->n_opts)
+	if (!t->set || !t->opts_set)
 		return helper_err(-ENOENT);
 	if (n < t->n_opts)
 		return helper_err(-ENOMEM);
@@ -217,6 +221,7 @@ HELPER_FN(skb_set_tunnel_opt, r1, r2, r3, r4, r5)
 		return helper_err(-ENOMEM);
 	memcpy(t->opts, ptr_of(r2), n);
 	t->n_opts = (uint8_t)n;
+	t->opts_set = true;
 	return 0;
 }
 

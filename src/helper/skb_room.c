@@ -231,7 +231,8 @@ static int change_tail(struct skb_ctx *ctx, uint32_t n, uint64_t flags)
 	ctx->tail = ctx->data + n;
 	if (n != old && ctx->summed == SKB_SUM_COMPLETE)
 		ctx->summed = SKB_SUM_NONE;
-	ctx->skb.gso_size = ctx->skb.gso_segs = 0;
+	if (ctx->skb.gso_size)
+		ctx->skb.gso_size = ctx->skb.gso_segs = 0;
 	return 0;
 }
 

@@ -91,9 +91,10 @@ static void ctx_fetch(const struct skb_ctx *ctx, struct __sk_buff *out)
 	out->hwtstamp = skb->hwtstamp;
 }
 
+/* The sum from the network header on; a program may have cut the packet off before it. */
 static uint32_t net_sum(const struct skb_ctx *ctx)
 {
-	return sum_bytes(ctx->net, (size_t)(ctx->tail - ctx->net), 0);
+	return ctx->net < ctx->tail ? sum_bytes(ctx->net, (size_t)(ctx->tail - ctx->net), 0) : 0;
 }
 
 /* Runs with the checksum state that the flags want. -EBADMSG when the program let the sum and the
