@@ -8,6 +8,8 @@
  * up, and a reader that sees it change looks again. A freed node is used again, so a reader checks
  * that prefixes get longer: it comes to an end in any case.
  */
+#include <endian.h>
+
 #include "map/impl.h"
 #include "map/lock.h"
 #include "map/types.h"
@@ -96,37 +98,44 @@ static uint32_t bit_at(const uint8_t *data, uint32_t i)
 	return data[i / 8] >> (7 - i % 8) & 1;
 }
 
-/* Number of equal bits from the start, at most `limit`. */
-static uint32_t equal_bits(const uint8_t *a, const uint8_t *b, uint32_t limit)
-{
-	uint32_t i = 0;
-	uint64_t x, y;
-
-	for (; i + 64 <= limit; i += 64) {
-		memcpy(&x, a + i / 8, 8);
-		memcpy(&y, b + i / 8, 8);
-		if (x != y)
-			break;
-	}
-	for (; i < limit; i += 8) {
-		uint8_t diff = a[i / 8] ^ b[i / 8];
-
-		if (diff) {
-			i += (uint32_t)__builtin_clz(diff) - 24;
-			break;
-		}
-	}
-	return i < limit ? i : limit;
-}
-
 static uint32_t min32(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-static uint32_t node_match(const struct node *n, const void *key, uint32_t len)
+/* n bytes, at most 8, with zeros behind them. */
+static uint64_t word_of(const uint8_t *p, uint32_t n)
 {
-	return equal_bits(n->data, key_data(key), min32(n->len, len));
+	uint64_t w = 0;
+
+	if (n >= 8)
+		memcpy(&w, p, 8);
+	else if (n == 4)
+		memcpy(&w, p, 4);
+	else
+		memcpy(&w, p, n);
+	return w;
+}
+
+/* Number of bits, at most `limit`, in which a node's prefix and a key's agree from the start. The
+ * node may change under us. */
+static uint32_t equal_bits(const uint8_t *node, const uint8_t *key, uint32_t limit)
+{
+	uint32_t n = (limit + 7) / 8;
+
+	for (uint32_t i = 0; i < n; i += 8) {
+		uint64_t a = __atomic_load_n((const uint64_t *)(node + i), __ATOMIC_RELAXED);
+		uint64_t diff = be64toh(a ^ word_of(key + i, n - i));
+
+		if (diff)
+			return min32(i * 8 + (uint32_t)__builtin_clzll(diff), limit);
+	}
+	return limit;
+}
+
+static uint32_t node_match(const struct node *n, uint32_t node_len, const void *key, uint32_t len)
+{
+	return equal_bits(n->data, key_data(key), min32(node_len, len));
 }
 
 /* The longest element that key begins with; 0. */
@@ -140,7 +149,7 @@ static uint32_t longest(const struct map *m, const void *key, uint32_t max)
 
 		if (node_len > max || (depth && node_len <= above))
 			break;
-		if (node_match(n, key, len) < node_len)
+		if (node_match(n, node_len, key, len) < node_len)
 			break;
 		if (!load(&n->inner))
 			found = id;
@@ -216,7 +225,7 @@ static struct place place_find(const struct map *m, const void *key)
 	for (p.id = *p.slot; p.id; p.id = *p.slot) {
 		struct node *n = node_at(m, p.id);
 
-		p.match = node_match(n, key, len);
+		p.match = node_match(n, n->len, key, len);
 		if (n->len != p.match || n->len == len)
 			break;
 		p.parent_slot = p.slot;
