@@ -156,7 +156,7 @@ if grep -q 'src4: 10.0.0.1,' "$out"; then not_ok "no old address"; else ok "no o
 gives "trace output and verdicts of a socket filter" 0 '^  keep +[0-9]+' \
 	"$skep" run "$trace" -i "$capture" --trace "$work/trace" --all
 holds "bit fields, enums, text, booleans, signs" \
-	': \{bits: \{low: 6, high: 3, rest: 1\}, name: "len", negative: -54\}'
+	'141: \{bits: \{low: 13, high: 8, rest: 1\}, size: SIZE_LARGE, name: "len", odd: true, negative: -141\}'
 holds "queue" '^map first \(queue'
 if [ "$(grep -c 'length [0-9]' "$work/trace")" = "$(grep -Eo '^  (keep|drop) +[0-9]+' "$out" |
 	awk '{ s += $2 } END { print s }')" ]; then

@@ -78,6 +78,19 @@ void engine_run(struct engine *e, uint64_t *ns, unsigned *ran)
 	}
 }
 
+static bool is_l2(const struct shot *s)
+{
+	return s->run.prog->type == BPF_PROG_TYPE_XDP || skb_type_is_l2(s->run.prog->type);
+}
+
+/* How much of a packet a socket filter lets through: what it returns counts from where it sees. */
+static uint32_t kept(const struct shot *s, uint32_t n)
+{
+	uint64_t most = s->result.verdict + (is_l2(s) ? 0ull : PACKET_ETH);
+
+	return s->run.prog->type == BPF_PROG_TYPE_SOCKET_FILTER && most < n ? (uint32_t)most : n;
+}
+
 uint32_t engine_packet(const struct shot *s, uint8_t *out)
 {
 	const struct __sk_buff *skb = &s->run.ctx.skb.skb;
@@ -85,11 +98,13 @@ uint32_t engine_packet(const struct shot *s, uint8_t *out)
 	uint16_t tag[2];
 
 	packet_run_copy(&s->run, out, n);
+	if (!is_l2(s) && n >= PACKET_ETH)
+		memcpy(out, s->in, PACKET_ETH);
 	if (s->run.prog->type == BPF_PROG_TYPE_XDP || !skb->vlan_present || n < MACS)
-		return n;
+		return kept(s, n);
 	memmove(out + MACS + TAG, out + MACS, n - MACS);
 	tag[0] = (uint16_t)skb->vlan_proto;
 	tag[1] = htons((uint16_t)skb->vlan_tci);
 	memcpy(out + MACS, tag, sizeof(tag));
-	return n + TAG;
+	return kept(s, n + TAG);
 }

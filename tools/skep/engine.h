@@ -40,7 +40,8 @@ int engine_add(struct engine *e, const struct capture_head *head, const uint8_t 
  * packets it took. Then the batch holds the results until engine_clear. */
 void engine_run(struct engine *e, uint64_t *ns, unsigned *ran);
 
-/* The packet as the program left it, with the VLAN tag that a socket buffer keeps beside it.
+/* The packet as the program left it: with the VLAN tag that a socket buffer keeps beside it, with
+ * its Ethernet header when the program did not see that, and as long as a socket filter wants it.
  * Copies it to out (ENGINE_OUT_MAX bytes); its length. */
 enum { ENGINE_OUT_MAX = PACKET_BUF + 4 };
 uint32_t engine_packet(const struct shot *s, uint8_t *out);

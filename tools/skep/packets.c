@@ -31,8 +31,6 @@ static int write_shot(struct work *w, const struct shot *s)
 	uint32_t cut = h.wire - h.n; /* bytes that the capture did not have */
 	uint32_t n = engine_packet(s, w->packet);
 
-	if (w->job->prog_type == BPF_PROG_TYPE_SOCKET_FILTER && s->result.verdict < n)
-		n = s->result.verdict;
 	h.n = n;
 	h.wire = n + cut;
 	w->result->written++;
