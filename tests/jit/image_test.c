@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is about whole images: branch layout, frames and calls, tail calls, faults, executable
+ * memory, what happens when memory is short, and how long compiling takes.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/percpu.h"
+#include "base/report.h"
+#include "base/vec.h"
+#include "jit/jit.h"
+
+static uint64_t add5(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+{
+	return a + 2 * b + 3 * c + 4 * d + 5 * e;
+}
+
+/* Fails when the stack is not aligned as the C ABI wants it. */
+static uint64_t stack_alignment(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+{
+	return (uintptr_t)__builtin_frame_address(0) & 15;
+}
+
+static uint64_t call_back(uint64_t fn, uint64_t times, uint64_t ctx, uint64_t d, uint64_t e)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < times; i++)
+		sum += callback_call(fn, i, ctx, 0, 0, 0);
+	return sum;
+}
+
+static uint64_t load_abs(uint64_t ctx, int64_t off, uint64_t size)
+{
+	return off >= 0 && off + (int64_t)size <= 16 ? ctx + (uint64_t)off + size : UINT64_MAX;
+}
+
+static const helper_fn helpers[] = { NULL, add5, stack_alignment, call_back };
+static const struct env env = { helpers, 4, load_abs };
+
+typedef VEC(struct op) ops_t;
+
+static void push(ops_t *v, struct op op)
+{
+	assert_int_equal(vec_push(v, op), 0);
+}
+
+static struct unit *unit_from(const char *text)
+{
+	struct report r = { 0 };
+	struct unit *u = NULL;
+
+	if (unit_parse("test", text, &r, &u))
+		fail_msg("%s", r.text);
+	u->env = &env;
+	return u;
+}
+
+static struct unit *unit_of(ops_t *v)
+{
+	struct unit *u = mem_zalloc(1, sizeof(*u));
+
+	u->ops = v->at;
+	u->n_ops = (uint32_t)v->n;
+	u->env = &env;
+	assert_int_equal(unit_index(u, NULL), 0);
+	return u;
+}
+
+static struct image *image_of(const struct unit *u, const struct jit_opts *opts)
+{
+	struct report r = { 0 };
+	struct code *code;
+	struct image *image;
+
+	if (jit_compile(target_find(NULL), u, opts, &r, &code) || image_new(code, &r, &image))
+		fail_msg("%s", r.text);
+	return image;
+}
+
+static uint64_t run_text(const char *text, uint64_t a)
+{
+	struct unit *u = unit_from(text);
+	struct image *i = image_of(u, NULL);
+	uint64_t r0 = i->entry(a, 2, 3, 4, 5);
+
+	image_free(i);
+	unit_free(u);
+	return r0;
+}
+
+/* `r0 = 0; if r1 == 0 goto end; N moves; r0 += 1; end: exit` for sizes around the edge of the
+ * short form, forward and backward. */
+static uint64_t run_padded(unsigned pad, bool back, uint64_t arg, size_t *size)
+{
+	ops_t v = { 0 };
+	struct unit *u;
+	struct image *i;
+	uint64_t r0;
+
+	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 0 });
+	if (!back)
+		push(&v, (struct op){ OP_JEQ, 0, 1, 0, (int32_t)pad + 3, 0 });
+	else
+		push(&v, (struct op){ OP_ADD, 0, 0, 0, 0, 1 });
+	for (unsigned k = 0; k < pad; k++)
+		push(&v, (struct op){ OP_MOV, OP_REG | OP_W32, 2, 3, 0, 0 });
+	if (back) {
+		push(&v, (struct op){ OP_ADD, 0, 1, 0, 0, -1 });
+		push(&v, (struct op){ OP_JNE, 0, 1, 0, 1, 0 });
+	} else {
+		push(&v, (struct op){ OP_ADD, 0, 0, 0, 0, 1 });
+	}
+	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
+	u = unit_of(&v);
+	i = image_of(u, NULL);
+	*size = i->size;
+	r0 = i->entry(arg, 0, 0, 0, 0);
+	image_free(i);
+	unit_free(u);
+	return r0;
+}
+
+static void branches_grow(void **state)
+{
+	bool grew[2] = { false, false };
+	size_t last[2] = { 0, 0 };
+
+	for (unsigned pad = 50; pad < 80; pad++)
+		for (unsigned back = 0; back < 2; back++) {
+			size_t size;
+
+			assert_int_equal(run_padded(pad, back, 3, &size), back ? 3 : 1);
+			if (!back)
+				assert_int_equal(run_padded(pad, back, 0, &size), 0);
+			grew[back] |= last[back] && size - last[back] > 4;
+			last[back] = size;
+		}
+	assert_true(grew[0] && grew[1]);
+}
+
+/* Each jump spans the next ones so that it is at the edge of the short form: growth cascades. */
+static void branches_cascade(void **state)
+{
+	enum { N = 20000 };
+	ops_t v = { 0 };
+	struct unit *u;
+	struct image *i;
+
+	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 7 });
+	for (int k = 0; k < N; k++)
+		push(&v, (struct op){ OP_JEQ, OP_REG, 1, 2, k + 1 + 26 < N ? k + 1 + 26 : N + 1, 0 });
+	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
+	u = unit_of(&v);
+	i = image_of(u, NULL);
+	assert_int_equal(i->entry(1, 1, 0, 0, 0), 7);
+	assert_int_equal(i->entry(1, 2, 0, 0, 0), 7);
+	image_free(i);
+	unit_free(u);
+}
+
+static void jump_to_next_vanishes(void **state)
+{
+	struct unit *u = unit_from("r0 = 1\ngoto +0\ngoto +0\nexit\n");
+	struct image *i = image_of(u, NULL);
+
+	assert_int_equal(i->entry(0, 0, 0, 0, 0), 1);
+	assert_int_equal(i->size, 6);
+	image_free(i);
+	unit_free(u);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A mixture of ops with branches near and far. */
+static struct unit *large_unit(uint32_t n)
+{
+	ops_t v = { 0 };
+
+	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 0 });
+	while (v.n + 1 < n) {
+		uint32_t k = (uint32_t)v.n, far = k + 1 + (k * 7919) % 3000;
+
+		switch (k % 8) {
+		case 0:
+			push(&v, (struct op){ OP_ADD, 0, 0, 0, 0, (int32_t)k });
+			break;
+		case 1:
+			push(&v, (struct op){ OP_ST, OP_REG | op_mode_size(8), 10, 0, -8, 0 });
+			break;
+		case 2:
+			push(&v,
+			     (struct op){ OP_JGT, 0, 0, 0, (int32_t)(far < n ? far : n - 1), 77 });
+			break;
+		case 3:
+			push(&v, (struct op){ OP_LD, op_mode_size(4), 3, 10, -8, 0 });
+			break;
+		case 4:
+			push(&v, (struct op){ OP_XOR, OP_REG, 0, 3, 0, 0 });
+			break;
+		case 5:
+			push(&v, (struct op){ OP_LSH, OP_W32, 3, 0, 0, 3 });
+			break;
+		case 6:
+			push(&v, (struct op){ OP_JEQ, OP_REG, 0, 3,
+					      (int32_t)(k + 3 < n ? k + 3 : n - 1), 0 });
+			break;
+		default:
+			push(&v, (struct op){ OP_LDIMM, 0, 4, 0, 0, (int64_t)k << 20 });
+		}
+	}
+	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
+	return unit_of(&v);
+}
+
+static uint64_t best_compile(const struct unit *u, unsigned times)
+{
+	uint64_t best = UINT64_MAX;
+
+	while (times--) {
+		uint64_t t = now();
+		struct image *i = image_of(u, NULL);
+
+		t = now() - t;
+		best = t < best ? t : best;
+		image_free(i);
+	}
+	return best;
+}
+
+/* Figures only: the machine that tests run on may be busy. */
+static void compile_time(void **state)
+{
+	static const uint32_t sizes[] = { 2, 10, 100, 1000, 10000, 100000, 1000000 };
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct unit *u = large_unit(sizes[i]);
+		uint64_t ns = best_compile(u, sizes[i] > 10000 ? 2 : 20);
+
+		print_message("# %u ops: %.1f us to compile and map, %.0f ns for each\n", sizes[i],
+			      (double)ns / 1000, (double)ns / sizes[i]);
+		unit_free(u);
+	}
+}
+
+static void calls_and_frames(void **state)
+{
+	assert_int_equal(run_text("call 1\nexit\n", 1), 1 + 4 + 9 + 16 + 25);
+	assert_int_equal(run_text("call 2\nexit\n", 0), 0);
+	assert_int_equal(run_text("r6 = 1\ncall 2\nexit\n", 0), 0);
+	assert_int_equal(run_text("r6 = 1\n*(u64 *)(r10 - 8) = r6\ncall 2\nexit\n", 0), 0);
+	assert_int_equal(run_text("*(u64 *)(r10 - 16) = r1\ncall 2\nexit\n", 0), 0);
+	assert_int_equal(run_text("call f\nexit\nf:\ncall 2\nexit\n", 0), 0);
+	assert_int_equal(run_text("r6 = 5\ncall f\nr0 += r6\nexit\nf:\nr6 = 7\nr7 = 8\ncall 2\n"
+				  "r0 += r6\nexit\n",
+				  0),
+			 12);
+	assert_int_equal(run_text("*(u64 *)(r10 - 8) = r1\ncall f\nr0 = *(u64 *)(r10 - 8)\nexit\n"
+				  "f:\n*(u64 *)(r10 - 8) = r10\n*(u64 *)(r10 - 512) = r10\n"
+				  "r0 = 1\nexit\n",
+				  42),
+			 42);
+}
+
+/* Callee-saved registers of C survive a program that uses all of BPF's. */
+static void callee_saved(void **state)
+{
+	struct unit *u = unit_from("r6 = 1\nr7 = 2\nr8 = 3\nr9 = 4\n*(u64 *)(r10 - 8) = r9\n"
+				   "call 1\nr0 = r6\nr0 += r7\nr0 += r8\nr0 += r9\nexit\n");
+	struct image *i = image_of(u, NULL);
+	uint64_t sum = 0;
+
+	for (uint64_t k = 0; k < 100; k++)
+		sum += k * i->entry(k, k, k, k, k);
+	assert_int_equal(sum, 99 * 50 * 10);
+	image_free(i);
+	unit_free(u);
+}
+
+static void callbacks(void **state)
+{
+	assert_int_equal(run_text("r1 = f ll\nr2 = 10\nr3 = 100\ncall 3\nexit\n"
+				  "f:\nr0 = r1\nr0 += r2\nexit\n",
+				  0),
+			 45 + 1000);
+}
+
+static void packet_loads(void **state)
+{
+	assert_int_equal(run_text("r6 = r1\nr0 = *(u32 *)skb[4]\nr0 += 1\nexit\n", 1000), 1009);
+	assert_int_equal(run_text("r6 = r1\nr0 = *(u16 *)skb[15]\nr0 += 1\nexit\n", 1000), 0);
+	assert_int_equal(run_text("r6 = r1\nr7 = 3\nr0 = *(u8 *)skb[r7 + 2]\nexit\n", 1000), 1006);
+	assert_int_equal(
+	    run_text("r6 = r1\nr7 = 30\nr0 = *(u8 *)skb[r7 + 2]\nr0 = 9\nexit\n", 1000), 0);
+}
+
+static void may_goto(void **state)
+{
+	assert_int_equal(run_text("r0 = 0\nr0 += 1\nmay_goto +1\ngoto -3\nexit\n", 0),
+			 (8 << 20) + 1);
+}
+
+static void percpu(void **state)
+{
+	char area[64];
+
+	percpu_self = area;
+	assert_int_equal(run_text("r1 = 16\nr0 = &(void __percpu *)(r1)\nexit\n", 0),
+			 (uintptr_t)area + 16);
+	percpu_self = NULL;
+}
+
+/* --- tail calls ------------------------------------------------------------------------------ */
+
+static struct {
+	struct map_desc desc;
+	struct tail_array tail;
+} array;
+static const struct callee *slots[4];
+static struct callee callee[4];
+
+static struct image *tail_image(const char *text, unsigned n)
+{
+	struct ref ref = { .kind = REF_MAP, .map = &array.desc, .addr = (uintptr_t)&array };
+	struct unit *u = unit_from(text);
+	struct image *i;
+
+	u->refs = mem_dup(&ref, sizeof(ref));
+	u->n_refs = 1;
+	i = image_of(u, NULL);
+	callee[n] = (struct callee){ i->tail_entry, NULL };
+	slots[n] = &callee[n];
+	array.tail = (struct tail_array){ 4, 0, slots };
+	unit_free(u);
+	return i;
+}
+
+#define TAIL(index) "r2 = map[id:0] ll\nr3 = " index "\ncall 12\n"
+
+static void tail_calls(void **state)
+{
+	struct image *a =
+	    tail_image("r6 = r1\n*(u64 *)(r10 - 8) = r1\n" TAIL("1") "r0 = 1\nexit\n", 0);
+	struct image *b = tail_image("r9 = *(u64 *)(r1 + 0)\nr9 += 1\n*(u64 *)(r1 + 0) = r9\n"
+				     "r7 = r1\n" TAIL("1") "r0 = 2\nexit\n",
+				     1);
+	struct image *c =
+	    tail_image("r1 = 5\ncall f\nr0 += 100\nexit\nf:\n" TAIL("3") "r0 = 9\nexit\n", 2);
+	struct image *d = tail_image("r0 = r1\nexit\n", 3);
+	uint64_t count = 0;
+
+	assert_int_equal(a->entry((uintptr_t)&count, 0, 0, 0, 0), 2);
+	assert_int_equal(count, TAIL_CALL_LIMIT);
+	assert_int_equal(c->entry(0, 0, 0, 0, 0), 105);
+	slots[3] = NULL;
+	assert_int_equal(c->entry(0, 0, 0, 0, 0), 109);
+	slots[3] = &callee[3];
+	callee[3].native = NULL;
+	assert_int_equal(c->entry(0, 0, 0, 0, 0), 109);
+	image_free(a);
+	image_free(b);
+	image_free(c);
+	image_free(d);
+}
+
+static void tail_call_out_of_range(void **state)
+{
+	struct image *a =
+	    tail_image(TAIL("4") TAIL("-1") TAIL("0x1ffffffff ll") "r0 = 3\nexit\n", 0);
+	struct image *b = tail_image(TAIL("0x100000002 ll") "r0 = 4\nexit\n", 1);
+	struct image *c = tail_image("r0 = 5\nexit\n", 2);
+
+	assert_int_equal(a->entry(0, 0, 0, 0, 0), 3);
+	assert_int_equal(b->entry(0, 0, 0, 0, 0), 5);
+	image_free(a);
+	image_free(b);
+	image_free(c);
+}
+
+/* The count goes on in callbacks, and each run from C has its own. */
+static void tail_calls_in_callbacks(void **state)
+{
+	struct image *a = tail_image("r6 = r1\nr1 = f ll\nr2 = 40\nr3 = r6\ncall 3\nexit\n"
+				     "f:\nr1 = r2\n" TAIL("1") "r0 = 0\nexit\n",
+				     0);
+	struct image *b = tail_image("r0 = 1\nexit\n", 1);
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(a->entry(0, 0, 0, 0, 0), TAIL_CALL_LIMIT);
+	image_free(a);
+	image_free(b);
+}
+
+/* --- faults ---------------------------------------------------------------------------------- */
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	if (!image_resume(context))
+		_exit(99);
+}
+
+static void probe_reads(void **state)
+{
+	static const uint8_t sizes[] = { 1, 2, 4, 8 };
+	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old[2];
+	uint64_t value = 0x8182838485868788, bad[] = { 0, 8, 0xffff800000000000, 1ull << 62 };
+
+	sigaction(SIGSEGV, &a, &old[0]);
+	sigaction(SIGBUS, &a, &old[1]);
+	for (unsigned k = 0; k < 8; k++) {
+		ops_t v = { 0 };
+		uint8_t mode = OP_PROBE | op_mode_size(sizes[k / 2]) | (k & 1 && k < 6 ? OP_SX : 0);
+		struct unit *u;
+		struct image *i;
+
+		push(&v, (struct op){ OP_MOV, 0, 7, 0, 0, 11 });
+		push(&v, (struct op){ OP_LD, mode, 7, 1, 0, 0 });
+		push(&v, (struct op){ OP_LD, mode, 3, 2, 4, 0 });
+		push(&v, (struct op){ OP_MOV, OP_REG, 0, 7, 0, 0 });
+		push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
+		u = unit_of(&v);
+		i = image_of(u, NULL);
+		assert_int_equal(i->entry((uintptr_t)&value, 0, 0, 0, 0) & 0xff, 0x88);
+		for (unsigned n = 0; n < 4; n++)
+			assert_int_equal(i->entry(bad[n], bad[n], 0, 0, 0), 0);
+		image_free(i);
+		unit_free(u);
+	}
+	sigaction(SIGSEGV, &old[0], NULL);
+	sigaction(SIGBUS, &old[1], NULL);
+}
+
+/* Stores and atomics that fault do nothing, and no register but those of the op changes. */
+static void probe_writes(void **state)
+{
+	static const uint8_t codes[] = { OP_ST, OP_AADD, OP_AAND, OP_XCHG, OP_CMPXCHG };
+	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old;
+
+	sigaction(SIGSEGV, &a, &old);
+	for (unsigned k = 0; k < 2 * sizeof(codes); k++) {
+		uint8_t code = codes[k / 2], mode = OP_PROBE | op_mode_size(k & 1 ? 8 : 4);
+		ops_t v = { 0 };
+		struct unit *u;
+		struct image *i;
+
+		mode |= code == OP_ST ? OP_REG : OP_FETCH;
+		push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 21 });
+		push(&v, (struct op){ code, mode, 1, 2, 8, 0 });
+		push(&v, (struct op){ OP_ADD, OP_REG, 0, 3, 0, 0 });
+		push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
+		u = unit_of(&v);
+		i = image_of(u, NULL);
+		assert_int_equal(i->entry(16, 5, 100, 0, 0), 121);
+		image_free(i);
+		unit_free(u);
+	}
+	sigaction(SIGSEGV, &old, NULL);
+}
+
+/* --- executable memory ----------------------------------------------------------------------- */
+
+/* Whether the mapping at p has these rights, and whether any in the process is writable and
+ * executable. */
+static bool mapping_is(const void *p, const char *rights, bool *any_wx)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512], got[8];
+	uintptr_t lo, hi;
+	bool found = false;
+
+	*any_wx = false;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &lo, &hi, got) != 3)
+			continue;
+		*any_wx |= got[1] == 'w' && got[2] == 'x';
+		if ((uintptr_t)p >= lo && (uintptr_t)p < hi)
+			found = !strncmp(got, rights, strlen(rights));
+	}
+	fclose(f);
+	return found;
+}
+
+static void never_writable_and_executable(void **state)
+{
+	struct unit *u = unit_from("r0 = 1\nexit\n");
+	struct image *i = image_of(u, NULL);
+	uintptr_t page = (uintptr_t)i->bytes & ~(uintptr_t)4095;
+	bool any;
+
+	assert_true(mapping_is(i->bytes, "r-xs", &any));
+	assert_false(any);
+	assert_int_equal(mprotect((void *)page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), -1);
+	assert_int_equal(mprotect((void *)page, 4096, PROT_READ | PROT_WRITE), -1);
+	assert_int_equal(i->bytes[i->size], 0xcc);
+	image_free(i);
+	unit_free(u);
+}
+
+/* Freed room is traps, and is used again. */
+static void room_is_reused(void **state)
+{
+	struct unit *u = unit_from("r0 = 1\nexit\n"), *large = large_unit(100000);
+	struct image *a[100], *b;
+	const uint8_t *first;
+
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 100; i++)
+			a[i] = image_of(i % 10 == 9 ? large : u, NULL);
+		first = a[0]->bytes;
+		for (unsigned i = 0; i < 100; i++) {
+			unsigned k = i * 37 % 100;
+
+			if (k % 10 != 9)
+				assert_int_equal(a[k]->entry(0, 0, 0, 0, 0), 1);
+			image_free(a[k]);
+		}
+		assert_int_equal(*first, 0xcc);
+		b = image_of(u, NULL);
+		assert_ptr_equal(b->bytes, first);
+		image_free(b);
+	}
+	unit_free(u);
+	unit_free(large);
+}
+
+/* A child's programs never change its parent's. */
+static void fork_keeps_apart(void **state)
+{
+	struct unit *u = unit_from("r0 = 1\nexit\n"), *w = unit_from("r0 = 2\nexit\n");
+	struct image *mine = image_of(u, NULL), *theirs;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		theirs = image_of(w, NULL);
+		status = theirs->entry(0, 0, 0, 0, 0) == 2 && mine->entry(0, 0, 0, 0, 0) == 1;
+		image_free(theirs);
+		image_free(mine);
+		_exit(status);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 1);
+	theirs = image_of(w, NULL);
+	assert_int_equal(mine->entry(0, 0, 0, 0, 0), 1);
+	assert_int_equal(theirs->entry(0, 0, 0, 0, 0), 2);
+	image_free(mine);
+	image_free(theirs);
+	unit_free(u);
+	unit_free(w);
+}
+
+/* An application that closes all descriptors, and opens a file of its own at that number. */
+static void lost_descriptor(void **state)
+{
+	struct unit *u = unit_from("r0 = 1\nexit\n");
+	struct image *a = image_of(u, NULL), *b;
+	int fds[64], n = 0;
+
+	for (int fd = 3; fd < 64; fd++)
+		close(fd);
+	while (n < 64 && (fds[n] = memfd_create("application", MFD_CLOEXEC)) >= 0 && fds[n] < 64)
+		n++;
+	b = image_of(u, NULL);
+	assert_int_equal(a->entry(0, 0, 0, 0, 0) + b->entry(0, 0, 0, 0, 0), 2);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(lseek(fds[i], 0, SEEK_END), 0);
+		close(fds[i]);
+	}
+	image_free(a);
+	image_free(b);
+	unit_free(u);
+}
+
+/* --- failures -------------------------------------------------------------------------------- */
+
+static void every_allocation_fails(void **state)
+{
+	struct unit *u =
+	    unit_from("r6 = r1\nif r6 == 0 goto +2\nr1 = r6\ncall 1\nr2 = map[id:0] ll\n"
+		      "r0 = 0\ncall f\nexit\nf:\n*(u64 *)(r10 - 8) = r1\nexit\n");
+	struct ref ref = { .kind = REF_MAP, .map = &array.desc, .addr = (uintptr_t)&array };
+	unsigned long n = 1;
+	int err = -ENOMEM;
+
+	u->refs = mem_dup(&ref, sizeof(ref));
+	u->n_refs = 1;
+	for (; err; n++) {
+		struct report r = { 0 };
+		struct code *code = NULL;
+		struct image *image = NULL;
+
+		mem_fail_at(n, 0);
+		err = jit_compile(target_find(NULL), u, NULL, &r, &code);
+		if (!err) {
+			err = image_new(code, &r, &image);
+			if (err)
+				code_free(code);
+		}
+		mem_fail_at(0, 0);
+		assert_true(!err || err == -ENOMEM);
+		image_free(image);
+		report_free(&r);
+	}
+	print_message("# %lu allocations failed in turn\n", n - 2);
+	unit_free(u);
+}
+
+static void refusals(void **state)
+{
+	struct unit *u = unit_from("call 99\nexit\n");
+	struct report r = { 0 };
+	struct code *code;
+	struct image *image;
+
+	assert_int_equal(jit_compile(target_find(NULL), u, NULL, &r, &code), -EOPNOTSUPP);
+	assert_non_null(strstr(r.text, "helper 99"));
+	report_free(&r);
+	assert_int_equal(
+	    jit_compile(target_find(NULL), u, &(struct jit_opts){ .blind = true }, &r, &code),
+	    -EOPNOTSUPP);
+	report_free(&r);
+	assert_int_equal(
+	    jit_compile(target_find(NULL), u, &(struct jit_opts){ .cpu = "6502" }, &r, &code),
+	    -EINVAL);
+	report_free(&r);
+	assert_int_equal(
+	    jit_compile(target_find(NULL), u, &(struct jit_opts){ .base = 1 << 30 }, &r, &code), 0);
+	assert_int_equal(image_new(code, &r, &image), -ENOEXEC);
+	code_free(code);
+	report_free(&r);
+	unit_free(u);
+}
+
+static void landing_pads(void **state)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct unit *u = unit_from("r1 = f ll\nr2 = 2\nr3 = 5\ncall 3\nexit\nf:\nr0 = r2\nexit\n");
+	struct image *i = image_of(u, &(struct jit_opts){ .landing_pads = true });
+
+	assert_memory_equal(i->bytes + i->code->entry, endbr64, 4);
+	assert_memory_equal(i->tail_entry, endbr64, 4);
+	assert_memory_equal(i->bytes + i->code->sub_offset[1], endbr64, 4);
+	assert_int_equal(i->entry(0, 0, 0, 0, 0), 10);
+	image_free(i);
+	unit_free(u);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branches_grow),
+		cmocka_unit_test(branches_cascade),
+		cmocka_unit_test(jump_to_next_vanishes),
+		cmocka_unit_test(calls_and_frames),
+		cmocka_unit_test(callee_saved),
+		cmocka_unit_test(callbacks),
+		cmocka_unit_test(packet_loads),
+		cmocka_unit_test(may_goto),
+		cmocka_unit_test(percpu),
+		cmocka_unit_test(tail_calls),
+		cmocka_unit_test(tail_call_out_of_range),
+		cmocka_unit_test(tail_calls_in_callbacks),
+		cmocka_unit_test(probe_reads),
+		cmocka_unit_test(probe_writes),
+		cmocka_unit_test(never_writable_and_executable),
+		cmocka_unit_test(room_is_reused),
+		cmocka_unit_test(fork_keeps_apart),
+		cmocka_unit_test(lost_descriptor),
+		cmocka_unit_test(every_allocation_fails),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(landing_pads),
+		cmocka_unit_test(compile_time),
+	};
+
+	if (!target_find(NULL)) {
+		printf("1..0 # SKIP no back end for this machine\n");
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
