@@ -4,20 +4,21 @@
  *
  * All slots' areas lie in one reserved region, PERCPU_STRIDE bytes apart, so a per-CPU pointer is
  * one 32-bit offset and the address is `base of the slot + offset`: no pointer table.
- * The region is shared memory: children after fork() see the same values.
+ * The region is shared memory: children after fork() see the same values. What a child inherits
+ * goes when its parent gives it back; what parent and child allocate later never overlaps.
  */
 #ifndef SKEP_BASE_PERCPU_H
 #define SKEP_BASE_PERCPU_H
 
 #include <stdint.h>
 
-#define PERCPU_STRIDE (1ull << 30) /* bytes of address space for each slot */
+#define PERCPU_STRIDE	 (1ull << 30) /* bytes of address space for each slot */
 #define PERCPU_SLOTS_MAX 512
 
 /* The first bytes of each slot's area, at offset 0: what generated code reads at a fixed offset. */
 struct percpu_head {
-	uint32_t cpu; /* this slot's number */
-	uint32_t node; /* NUMA node of the slot, 0 when unknown */
+	uint32_t cpu;	      /* this slot's number */
+	uint32_t node;	      /* NUMA node of the slot, 0 when unknown */
 	uint32_t owner, lock; /* thread ids; run/slot.c */
 };
 
