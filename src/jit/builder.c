@@ -11,7 +11,6 @@ void builder_free(struct builder *b)
 	vec_free(&b->branches);
 	vec_free(&b->labels);
 	vec_free(&b->lines);
-	vec_free(&b->line_ops);
 	vec_free(&b->faults);
 	vec_free(&b->fixups);
 }
@@ -38,6 +37,13 @@ void builder_grow(struct builder *b, size_t n)
 	if (b->bytes.n + n > INT32_MAX)
 		builder_fail(b, -E2BIG, "image too large");
 	else if (vec_reserve(&b->bytes, n))
+		builder_no_memory(b);
+}
+
+void builder_expect(struct builder *b, uint32_t n)
+{
+	if (vec_reserve(&b->bytes, (size_t)n * 5 + 64) || vec_reserve(&b->lines, n) ||
+	    vec_reserve(&b->labels, (size_t)n + 16) || vec_reserve(&b->branches, n / 6))
 		builder_no_memory(b);
 }
 
@@ -86,7 +92,9 @@ void builder_fault(struct builder *b, struct place at, struct place resume, uint
 
 void builder_line(struct builder *b, uint32_t op)
 {
-	if (vec_push(&b->lines, builder_here(b)) || vec_push(&b->line_ops, op))
+	struct place_line l = { builder_here(b), op };
+
+	if (vec_push(&b->lines, l))
 		builder_no_memory(b);
 }
 

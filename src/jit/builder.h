@@ -57,8 +57,13 @@ struct builder {
 	VEC(uint8_t) bytes;
 	VEC(struct branch) branches;
 	VEC(struct place) labels; /* raw is UINT32_MAX until bound */
-	VEC(struct place) lines;  /* where each op begins, in order of `line_ops` */
-	VEC(uint32_t) line_ops;
+	struct {
+		size_t n, cap;
+		struct place_line {
+			struct place at;
+			uint32_t op;
+		} *at;
+	} lines; /* where each op begins */
 	struct {
 		size_t n, cap;
 		struct place_fault {
@@ -75,6 +80,9 @@ struct builder {
 		} *at;
 	} fixups;
 };
+
+/* Room for what a unit of n ops usually becomes, so that little is moved while it grows. */
+void builder_expect(struct builder *b, uint32_t n);
 
 void builder_free(struct builder *b);
 

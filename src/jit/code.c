@@ -63,6 +63,7 @@ static int builder_set_up(struct builder *b)
 
 static int compile(struct builder *b, struct code *code, struct frame *frames)
 {
+	builder_expect(b, b->unit->n_ops);
 	frames_scan(b, frames);
 	lower(b, frames, code);
 	return relax(b, code);

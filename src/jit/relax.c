@@ -80,8 +80,8 @@ static void bytes_merge(struct builder *b, const uint32_t *before, uint8_t *out)
 static void tables_fill(const struct builder *b, const uint32_t *before, struct code *c)
 {
 	for (size_t i = 0; i < b->lines.n; i++)
-		c->lines[i] =
-		    (struct code_line){ place_offset(before, b->lines.at[i]), b->line_ops.at[i] };
+		c->lines[i] = (struct code_line){ place_offset(before, b->lines.at[i].at),
+						  b->lines.at[i].op };
 	for (size_t i = 0; i < b->faults.n; i++) {
 		const struct place_fault *f = &b->faults.at[i];
 

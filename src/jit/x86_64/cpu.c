@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "jit/host.h"
@@ -25,13 +26,20 @@ static uint64_t level_features(unsigned level)
 	return f;
 }
 
+/* Asked once: cpuid is slow in virtual machines. */
+static pthread_once_t running_once = PTHREAD_ONCE_INIT;
+static uint64_t running;
+
+static void running_find(void)
+{
+	for (unsigned i = 0; i < ROWS; i++)
+		running |= host_has(&rows[i].at) ? rows[i].feature : 0;
+}
+
 static uint64_t running_features(void)
 {
-	uint64_t f = 0;
-
-	for (unsigned i = 0; i < ROWS; i++)
-		f |= host_has(&rows[i].at) ? rows[i].feature : 0;
-	return f;
+	pthread_once(&running_once, running_find);
+	return running;
 }
 
 int x86_cpu(const char *name, uint64_t *features)
