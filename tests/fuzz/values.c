@@ -53,10 +53,20 @@ static uint64_t twelve(struct rng *r)
 	return (uint64_t)(int64_t)rng_between(r, -4097, 4097) << 12 * rng_below(r, 2);
 }
 
+/* Where immediates of 8, 12 and 16 bits end. */
+static uint64_t edge(struct rng *r)
+{
+	static const int32_t edges[] = { 127, 128, 129, 255, 256, 4095, 4096, 32767, 32768, 65535 };
+	const int64_t v = edges[rng_below(r, sizeof(edges) / sizeof(edges[0]))];
+
+	return (uint64_t)(rng_below(r, 2) ? v : -v);
+}
+
 uint64_t value_64(struct rng *r)
 {
 	static uint64_t (*const kinds[])(struct rng *) = {
-		around_power, around_power, bit_pattern, small, small, parts, any, any_32, twelve,
+		around_power, around_power, bit_pattern, small,	 small,
+		parts,	      any,	    any_32,	 twelve, edge,
 	};
 
 	return kinds[rng_below(r, sizeof(kinds) / sizeof(kinds[0]))](r);

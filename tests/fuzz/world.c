@@ -142,13 +142,13 @@ static const helper_fn helpers[HELPER_COUNT] = {
 	[HELPER_TWICE] = helper_twice,
 };
 
-/* The packet is the first bytes of the context. */
+/* The packet is the first bytes of the context; negative offsets are those before it. */
 static uint64_t load_abs(uint64_t ctx, int64_t offset, uint64_t size)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)ctx;
 	uint64_t v = 0;
 
-	if (offset < 0 || offset + (int64_t)size > WORLD_PACKET)
+	if (offset < -WORLD_PACKET || offset + (int64_t)size > WORLD_PACKET)
 		return UINT64_MAX;
 	for (uint64_t i = 0; i < size; i++)
 		v = v << 8 | p[offset + (int64_t)i];
