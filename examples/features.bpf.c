@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The features of BPF C in one object: variables in .data, .bss and .rodata, static and global
  * subprograms, a callback run by bpf_loop, tail calls through an array filled by the loader.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes the sample capture: mkpcap FILE. The same bytes each time: TCP connections, DNS, ping and
  * their like over IPv4 and IPv6, VLAN and double VLAN tags, options and extension headers,

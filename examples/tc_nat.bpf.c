@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One-to-one NAT for IPv4: a source address in `sources` and a destination address in
  * `destinations` is replaced, and the checksums of IP, TCP, UDP are corrected, not recomputed.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A firewall: drops what comes from a denied network, what is malformed, and TCP segments that
  * belong to no known connection and open none. Each drop is written to a ring buffer. The deny

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A flow counter: packets and bytes of each 5-tuple, and what kinds of packets there were. Passes
  * what it understands and what is not IP; drops what is truncated or malformed.

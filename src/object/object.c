@@ -7,6 +7,7 @@
 
 #include "base/report.h"
 #include "base/vec.h"
+#include "object/btf_check.h"
 #include "object/elf_file.h"
 
 /* What libbpf said during one call: `why` is its first warning, which names the cause; later ones
@@ -112,13 +113,16 @@ int object_open(const char *path, struct report *r, struct bpf_object **out)
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .relaxed_maps = true);
 	int err = elf_file_check(path, r);
 	libbpf_print_fn_t before;
-	struct bpf_object *obj;
+	struct bpf_object *obj = NULL;
 
 	if (err)
 		return err;
 	before = listen(NULL);
-	obj = bpf_object__open_file(path, &opts);
-	err = obj ? 0 : -errno;
+	err = btf_check_file(path, r);
+	if (!err) {
+		obj = bpf_object__open_file(path, &opts);
+		err = obj ? 0 : -errno;
+	}
 	libbpf_set_print(before);
 	if (!err) {
 		types_guess(obj);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bad_input SKEP DIR CAPTURE OBJECT PROGRAM [OBJECT PROGRAM]... -- FILE...: damages good files in
  * many ways and gives them to the command. Whatever it is given, it must end by itself, without a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An object as it was written before BTF: maps in a section called `maps`. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

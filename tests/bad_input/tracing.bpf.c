@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A good object whose program takes no packets. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the length of each packet, and counts by length in maps of several types. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * replay OBJECT PROGRAM CAPTURE [MAP=KEY:VALUE]...: runs a program on each packet of a capture
  * through BPF_PROG_TEST_RUN and prints what there is to see: verdict, context and packet of each

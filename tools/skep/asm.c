@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* skep asm: BPF text to instructions. */
 #include <errno.h>
 #include <stdio.h>

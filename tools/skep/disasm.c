@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* skep disasm: instructions to BPF text. */
 #include <errno.h>
 #include <stdbool.h>

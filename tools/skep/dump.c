@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* skep dump: what a program became, as rewritten operations or as native code. */
 #include <bpf/libbpf.h>
 #include <errno.h>

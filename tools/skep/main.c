@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* skep: finds the subcommand and runs it. */
 #include <errno.h>
 #include <signal.h>

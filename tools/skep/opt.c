@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Options of subcommands: parsing, help text, and guesses at what was meant. */
 #include <errno.h>
 #include <stdbool.h>

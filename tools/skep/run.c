@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* skep run: a BPF object on the packets of a capture. */
 #include <bpf/libbpf.h>
 #include <errno.h>
