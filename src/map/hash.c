@@ -285,8 +285,6 @@ static void cell_publish(const struct hash *h, uint32_t home, uint32_t id, uint1
 {
 	struct cell *c = cell_at(h, id), *first = cell_at(h, home);
 
-	if (h->lru)
-		lru_add(h, id);
 	if (id != home)
 		__atomic_store_n(&c->next, first->next, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->tag, tag, __ATOMIC_RELEASE);
@@ -312,10 +310,25 @@ static int bucket_add(const struct hash *h, uint32_t home, const struct put *p, 
 	words_store(c->key, p->key, h->key_size);
 	p->put(h, id, p->src, true);
 	__atomic_store_n(&c->ref, old != NONE, __ATOMIC_RELAXED);
+	if (h->lru)
+		lru_add(h, id, old);
 	cell_publish(h, home, id, p->tag);
 	if (old != NONE)
-		hash_take_out(h, home, old);
+		hash_unlink(h, home, old);
 	return 0;
+}
+
+/* With the bucket locked: nothing moves. */
+static uint32_t bucket_find(const struct hash *h, uint32_t home, const void *key, uint16_t tag)
+{
+	uint32_t id = home;
+
+	do {
+		if (cell_is(cell_at(h, id), tag, key, h->key_size))
+			return id;
+		id = cell_next(cell_at(h, id));
+	} while (id);
+	return NONE;
 }
 
 static int exist_check(uint32_t id, uint64_t flags)
@@ -330,7 +343,7 @@ static int exist_check(uint32_t id, uint64_t flags)
 static int bucket_put(const struct hash *h, uint32_t home, const struct put *p, uint64_t flags,
 		      bool in_place, bool *token)
 {
-	uint32_t id = hash_find(h, p->key);
+	uint32_t id = bucket_find(h, home, p->key, p->tag);
 	int err = exist_check(id, flags);
 
 	if (err)

@@ -106,7 +106,7 @@ void pool_cell_free(const struct hash *h, uint32_t id);
 /* Least recently used (lru.c). Lists of cells; called with the element's bucket locked. */
 size_t lru_size(uint32_t n_cells);
 void lru_init(struct lru *l);
-void lru_add(const struct hash *h, uint32_t id);
+void lru_add(const struct hash *h, uint32_t id, uint32_t old); /* old: leaves the lists; or NONE */
 void lru_del(const struct hash *h, uint32_t id);
 /* Takes an old element out of the map and keeps its token for the caller, who holds no lock. */
 int lru_evict(const struct hash *h);

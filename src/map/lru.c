@@ -66,9 +66,11 @@ static void list_move(struct lru *l, uint32_t which, uint32_t id)
 	list_push(l, which, id);
 }
 
-void lru_add(const struct hash *h, uint32_t id)
+void lru_add(const struct hash *h, uint32_t id, uint32_t old)
 {
 	lock_take(&h->lru->lock);
+	if (old != NONE)
+		list_remove(h->lru, old);
 	list_push(h->lru, INACTIVE, id);
 	lock_drop(&h->lru->lock);
 }

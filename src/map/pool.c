@@ -54,16 +54,28 @@ static struct cache *own_cache(struct pool *p)
 	return c;
 }
 
-static uint32_t tokens_from_pool(struct pool *p, uint32_t want)
+/* Counts of tokens change under their lock, and are looked at without. */
+static bool tokens_there(const uint32_t *count)
+{
+	return __atomic_load_n(count, __ATOMIC_RELAXED) != 0;
+}
+
+static void tokens_set(uint32_t *count, uint32_t n)
+{
+	__atomic_store_n(count, n, __ATOMIC_RELAXED);
+}
+
+/* Up to `want` tokens out of *count, which `lock` guards. */
+static uint32_t tokens_out(uint32_t *lock, uint32_t *count, uint32_t want)
 {
 	uint32_t n;
 
-	if (!__atomic_load_n(&p->tokens, __ATOMIC_RELAXED))
+	if (!tokens_there(count))
 		return 0;
-	lock_take(&p->lock);
-	n = p->tokens < want ? p->tokens : want;
-	__atomic_store_n(&p->tokens, p->tokens - n, __ATOMIC_RELAXED);
-	lock_drop(&p->lock);
+	lock_take(lock);
+	n = *count < want ? *count : want;
+	tokens_set(count, *count - n);
+	lock_drop(lock);
 	return n;
 }
 
@@ -72,15 +84,9 @@ static bool token_steal(struct pool *p)
 {
 	bool got = false;
 
-	for (uint32_t i = 0; i < p->n_caches && !got; i++) {
-		struct cache *c = &p->cache[i];
-
-		lock_take(&c->lock);
-		got = c->tokens > 0;
-		c->tokens -= got;
-		lock_drop(&c->lock);
-	}
-	return got || tokens_from_pool(p, 1);
+	for (uint32_t i = 0; i < p->n_caches && !got; i++)
+		got = tokens_out(&p->cache[i].lock, &p->cache[i].tokens, 1);
+	return got || tokens_out(&p->lock, &p->tokens, 1);
 }
 
 bool pool_take(struct pool *p)
@@ -89,9 +95,9 @@ bool pool_take(struct pool *p)
 	bool got;
 
 	if (!c->tokens)
-		c->tokens = tokens_from_pool(p, TOKENS_KEEP / 2);
+		tokens_set(&c->tokens, tokens_out(&p->lock, &p->tokens, TOKENS_KEEP / 2));
 	got = c->tokens > 0;
-	c->tokens -= got;
+	tokens_set(&c->tokens, c->tokens - got);
 	lock_drop(&c->lock);
 	return got || token_steal(p);
 }
@@ -99,13 +105,15 @@ bool pool_take(struct pool *p)
 void pool_give(struct pool *p)
 {
 	struct cache *c = own_cache(p);
+	uint32_t n = c->tokens + 1;
 
-	if (++c->tokens > TOKENS_KEEP) {
-		c->tokens -= TOKENS_KEEP / 2;
+	if (n > TOKENS_KEEP) {
+		n -= TOKENS_KEEP / 2;
 		lock_take(&p->lock);
-		__atomic_store_n(&p->tokens, p->tokens + TOKENS_KEEP / 2, __ATOMIC_RELAXED);
+		tokens_set(&p->tokens, p->tokens + TOKENS_KEEP / 2);
 		lock_drop(&p->lock);
 	}
+	tokens_set(&c->tokens, n);
 	lock_drop(&c->lock);
 }
 

@@ -7,7 +7,7 @@
 #include "base/percpu.h"
 #include "map/impl.h"
 
-enum { LOW_MAX = 64 << 20 };
+enum { LOW_MAX = 1 << 20, HUGE_MIN = 4 << 20 };
 
 /* Small regions go where an address is a 32-bit immediate. */
 static void *mem_map(int fd, size_t size, int prot, int flags)
@@ -62,6 +62,8 @@ int map_mem_new(struct map *m, uint64_t size, uint64_t need)
 	p = mem_map(m->fd, size, PROT_READ | PROT_WRITE, MAP_SHARED);
 	if (p == MAP_FAILED)
 		return -ENOMEM; /* map_free closes the fd */
+	if (need >= HUGE_MIN)
+		madvise(p, size, MADV_HUGEPAGE);
 	m->mem = p;
 	m->mem_size = size;
 	return 0;
