@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#define ON(type) HELPER_ON(type)
+#define ON(type)    HELPER_ON(type)
 #define PROGS_TYPED (ON(TRACING) | ON(LSM) | ON(SYSCALL))
 #define PROGS_TRACE                                                                                \
 	(PROGS_TYPED | ON(KPROBE) | ON(TRACEPOINT) | ON(PERF_EVENT) | ON(RAW_TRACEPOINT) |         \
 	 ON(RAW_TRACEPOINT_WRITABLE))
-#define PROGS_TC (ON(SCHED_CLS) | ON(SCHED_ACT))
-#define PROGS_LWT (ON(LWT_IN) | ON(LWT_OUT) | ON(LWT_XMIT) | ON(LWT_SEG6LOCAL))
+#define PROGS_TC     (ON(SCHED_CLS) | ON(SCHED_ACT))
+#define PROGS_LWT    (ON(LWT_IN) | ON(LWT_OUT) | ON(LWT_XMIT) | ON(LWT_SEG6LOCAL))
 #define PROGS_TC_LWT (PROGS_TC | PROGS_LWT)
 /* Types with the cgroup helpers of the current task. */
 #define PROGS_CGROUP                                                                               \
@@ -24,14 +24,14 @@
 	(PROGS_NET | PROGS_TRACE | PROGS_CGROUP | ON(SK_REUSEPORT) | ON(STRUCT_OPS) | ON(NETFILTER))
 #define PROGS_BASE_LIRC (PROGS_BASE | ON(LIRC_MODE2))
 
-#define F_GPL HELPER_GPL
-#define F_MOVES_PKT HELPER_MOVES_PKT
-#define F_PKT_ARGS HELPER_PKT_ARGS
-#define F_ACQUIRES HELPER_ACQUIRES
-#define F_RELEASES HELPER_RELEASES
-#define F_SLEEPS HELPER_SLEEPS
-#define F_FASTCALL HELPER_FASTCALL
-#define F_CAP_BPF HELPER_CAP_BPF
+#define F_GPL	      HELPER_GPL
+#define F_MOVES_PKT   HELPER_MOVES_PKT
+#define F_PKT_ARGS    HELPER_PKT_ARGS
+#define F_ACQUIRES    HELPER_ACQUIRES
+#define F_RELEASES    HELPER_RELEASES
+#define F_SLEEPS      HELPER_SLEEPS
+#define F_FASTCALL    HELPER_FASTCALL
+#define F_CAP_BPF     HELPER_CAP_BPF
 #define F_CAP_PERFMON HELPER_CAP_PERFMON
 
 static const struct helper rows[HELPER_ID_MAX + 1] = {

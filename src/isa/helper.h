@@ -18,9 +18,24 @@ enum { HELPER_ID_MAX = 211 };
 
 /* Kernel types behind the typed pointers (ARG_BTF, RET_BTF). Names: helper_btf_name(). */
 enum helper_btf {
-	BTF_TASK = 1, BTF_FILE, BTF_INODE, BTF_PATH, BTF_CGROUP, BTF_LINUX_BINPRM, BTF_SEQ_FILE,
-	BTF_PT_REGS, BTF_SK_BUFF, BTF_XDP_BUFF, BTF_SOCKET, BTF_SOCK_COMMON, BTF_TCP_SOCK,
-	BTF_TCP6_SOCK, BTF_TCP_TIMEWAIT_SOCK, BTF_TCP_REQUEST_SOCK, BTF_UDP6_SOCK, BTF_UNIX_SOCK,
+	BTF_TASK = 1,
+	BTF_FILE,
+	BTF_INODE,
+	BTF_PATH,
+	BTF_CGROUP,
+	BTF_LINUX_BINPRM,
+	BTF_SEQ_FILE,
+	BTF_PT_REGS,
+	BTF_SK_BUFF,
+	BTF_XDP_BUFF,
+	BTF_SOCKET,
+	BTF_SOCK_COMMON,
+	BTF_TCP_SOCK,
+	BTF_TCP6_SOCK,
+	BTF_TCP_TIMEWAIT_SOCK,
+	BTF_TCP_REQUEST_SOCK,
+	BTF_UDP6_SOCK,
+	BTF_UNIX_SOCK,
 	BTF_MPTCP_SOCK,
 	BTF_TYPES
 };
@@ -29,50 +44,50 @@ enum helper_btf {
  * block, or the enum helper_btf of a typed pointer. */
 enum helper_arg_kind {
 	ARG_NONE,
-	ARG_ANYTHING, /* any initialised value */
-	ARG_SCALAR, /* a number, no pointer */
+	ARG_ANYTHING,  /* any initialised value */
+	ARG_SCALAR,    /* a number, no pointer */
 	ARG_CONST_MAP, /* a map, by LDMAP */
-	ARG_MAP_KEY, /* key_size readable bytes of the call's map */
+	ARG_MAP_KEY,   /* key_size readable bytes of the call's map */
 	ARG_MAP_VALUE, /* value_size bytes of the call's map */
-	ARG_MEM, /* memory; its size is the next argument (SIZE*), or ARG_NUMBER with F_FIXED */
+	ARG_MEM,  /* memory; its size is the next argument (SIZE*), or ARG_NUMBER with F_FIXED */
 	ARG_SIZE, /* size of the argument before, > 0 */
-	ARG_SIZE_OR_ZERO, /* size of the argument before */
+	ARG_SIZE_OR_ZERO,	/* size of the argument before */
 	ARG_ALLOC_SIZE_OR_ZERO, /* known constant: size of what the call returns */
-	ARG_CTX, /* the program's context */
-	ARG_SPIN_LOCK, /* struct bpf_spin_lock in a map value */
-	ARG_SOCK_COMMON, /* struct bpf_sock of any state */
-	ARG_SOCKET, /* full struct bpf_sock */
-	ARG_SOCK_ANY, /* any socket pointer, typed ones included */
-	ARG_BTF, /* typed pointer to ARG_NUMBER */
-	ARG_KPTR, /* typed pointer that fits the kptr field of the KPTR_DEST argument */
-	ARG_KPTR_DEST, /* a kptr field of a map value */
+	ARG_CTX,		/* the program's context */
+	ARG_SPIN_LOCK,		/* struct bpf_spin_lock in a map value */
+	ARG_SOCK_COMMON,	/* struct bpf_sock of any state */
+	ARG_SOCKET,		/* full struct bpf_sock */
+	ARG_SOCK_ANY,		/* any socket pointer, typed ones included */
+	ARG_BTF,		/* typed pointer to ARG_NUMBER */
+	ARG_KPTR,	 /* typed pointer that fits the kptr field of the KPTR_DEST argument */
+	ARG_KPTR_DEST,	 /* a kptr field of a map value */
 	ARG_RINGBUF_MEM, /* a reserved ring buffer record */
-	ARG_PERCPU_BTF, /* a per-CPU kernel variable */
-	ARG_FUNC, /* a callback, by LDFUNC */
-	ARG_STACK, /* stack memory */
-	ARG_CONST_STR, /* NUL-terminated string in a read-only map */
-	ARG_TIMER, /* struct bpf_timer in a map value */
-	ARG_DYNPTR, /* struct bpf_dynptr on the stack */
+	ARG_PERCPU_BTF,	 /* a per-CPU kernel variable */
+	ARG_FUNC,	 /* a callback, by LDFUNC */
+	ARG_STACK,	 /* stack memory */
+	ARG_CONST_STR,	 /* NUL-terminated string in a read-only map */
+	ARG_TIMER,	 /* struct bpf_timer in a map value */
+	ARG_DYNPTR,	 /* struct bpf_dynptr on the stack */
 	ARG_KINDS
 };
 
 enum helper_arg_flag {
 	ARGF_OR_NULL = 1 << 8,
-	ARGF_UNINIT = 1 << 9, /* need not be initialised, is afterwards */
-	ARGF_RDONLY = 1 << 10, /* only read: read-only memory is fine */
-	ARGF_WRITE = 1 << 11, /* written: read-only memory is refused */
+	ARGF_UNINIT = 1 << 9,	/* need not be initialised, is afterwards */
+	ARGF_RDONLY = 1 << 10,	/* only read: read-only memory is fine */
+	ARGF_WRITE = 1 << 11,	/* written: read-only memory is refused */
 	ARGF_ALIGNED = 1 << 12, /* access counts as aligned one of the block's size */
-	ARGF_FIXED = 1 << 13, /* ARG_MEM of ARG_NUMBER bytes */
+	ARGF_FIXED = 1 << 13,	/* ARG_MEM of ARG_NUMBER bytes */
 	ARGF_RELEASE = 1 << 14, /* gives the reference up */
-	ARGF_LOCAL = 1 << 15, /* dynptr over local memory */
+	ARGF_LOCAL = 1 << 15,	/* dynptr over local memory */
 	ARGF_RINGBUF = 1 << 16, /* dynptr over a ring buffer record */
 };
 
-#define ARG_KIND(a) ((a) & 0xffu)
-#define ARG_NUMBER(a) ((uint32_t)(a) >> 24)
+#define ARG_KIND(a)	((a) & 0xffu)
+#define ARG_NUMBER(a)	((uint32_t)(a) >> 24)
 #define ARG_FIXED(size) (ARG_MEM | ARGF_FIXED | (size) << 24)
-#define ARG_TYPED(btf) (ARG_BTF | (btf) << 24)
-#define ARG_OUT_FLAGS (ARGF_UNINIT | ARGF_WRITE)
+#define ARG_TYPED(btf)	(ARG_BTF | (btf) << 24)
+#define ARG_OUT_FLAGS	(ARGF_UNINIT | ARGF_WRITE)
 
 /* Combinations that rows use. */
 enum helper_arg {
@@ -116,17 +131,17 @@ enum helper_arg {
 
 /* What a helper returns: kind (bits 0-7), RETF_OR_NULL, and the enum helper_btf of RET_BTF. */
 enum helper_ret_kind {
-	RET_INT, /* a number */
-	RET_VOID, /* r0 is not readable afterwards */
+	RET_INT,       /* a number */
+	RET_VOID,      /* r0 is not readable afterwards */
 	RET_MAP_VALUE, /* value of the call's map */
 	RET_SOCKET,
 	RET_SOCK_COMMON,
 	RET_TCP_SOCK,
 	RET_RINGBUF_MEM, /* ALLOC_SIZE bytes */
-	RET_DYNPTR_MEM, /* ALLOC_SIZE bytes of the dynptr */
-	RET_PERCPU, /* the variable of the PERCPU_BTF argument: memory or typed, read-only */
-	RET_BTF, /* typed pointer to ARG_NUMBER */
-	RET_KPTR, /* typed pointer as the kptr field of the KPTR_DEST argument holds */
+	RET_DYNPTR_MEM,	 /* ALLOC_SIZE bytes of the dynptr */
+	RET_PERCPU,	 /* the variable of the PERCPU_BTF argument: memory or typed, read-only */
+	RET_BTF,	 /* typed pointer to ARG_NUMBER */
+	RET_KPTR,	 /* typed pointer as the kptr field of the KPTR_DEST argument holds */
 };
 
 enum { RETF_OR_NULL = 1 << 8, RETF_TRUSTED = 1 << 9 };
@@ -154,14 +169,14 @@ enum helper_ret {
 };
 
 enum helper_flag {
-	HELPER_GPL = 1 << 0, /* only for programs with a GPL-compatible licence */
-	HELPER_MOVES_PKT = 1 << 1, /* packet pointers are invalid afterwards */
-	HELPER_PKT_ARGS = 1 << 2, /* memory arguments may point into the packet */
-	HELPER_ACQUIRES = 1 << 3, /* what it returns (or its dynptr) must be released */
-	HELPER_RELEASES = 1 << 4, /* releases the argument with ARGF_RELEASE */
-	HELPER_SLEEPS = 1 << 5, /* only in sleepable programs */
-	HELPER_FASTCALL = 1 << 6, /* clobbers nothing but r0 when inlined */
-	HELPER_CAP_BPF = 1 << 7, /* outside of tracing types: needs CAP_BPF */
+	HELPER_GPL = 1 << 0,	     /* only for programs with a GPL-compatible licence */
+	HELPER_MOVES_PKT = 1 << 1,   /* packet pointers are invalid afterwards */
+	HELPER_PKT_ARGS = 1 << 2,    /* memory arguments may point into the packet */
+	HELPER_ACQUIRES = 1 << 3,    /* what it returns (or its dynptr) must be released */
+	HELPER_RELEASES = 1 << 4,    /* releases the argument with ARGF_RELEASE */
+	HELPER_SLEEPS = 1 << 5,	     /* only in sleepable programs */
+	HELPER_FASTCALL = 1 << 6,    /* clobbers nothing but r0 when inlined */
+	HELPER_CAP_BPF = 1 << 7,     /* outside of tracing types: needs CAP_BPF */
 	HELPER_CAP_PERFMON = 1 << 8, /* outside of tracing types: needs CAP_PERFMON */
 };
 
@@ -176,7 +191,7 @@ struct helper {
 	uint16_t flags; /* enum helper_flag */
 	uint32_t ret;
 	uint32_t arg[5];
-	uint64_t progs; /* bit per BPF_PROG_TYPE_* */
+	uint64_t progs;	  /* bit per BPF_PROG_TYPE_* */
 	const char *name; /* without bpf_ */
 	const char *doc;
 };

@@ -69,25 +69,30 @@ static void listing_source(const struct unit *u, uint32_t i, uint32_t *next, str
 	}
 }
 
-static void listing_sub(const struct unit *u, uint32_t sub, enum print_syntax syntax,
+/* What goes to an op, as bits. */
+enum { FROM_JUMP = 1, FROM_CALL = 2 };
+
+static void listing_sub(const struct unit *u, uint32_t sub, bool called, enum print_syntax syntax,
 			struct report *r)
 {
 	const char *name = print_sub_name(u, sub);
 
 	if (name)
 		report_add(r, "%s:\n", name);
-	else if (syntax == PRINT_LLVM && u->n_subs > 1)
+	else if (syntax == PRINT_LLVM && called)
 		report_add(r, "sub%u:\n", sub);
 }
 
-/* targets[i] is set for every op that a jump goes to. NULL when there is no memory. */
+/* FROM_x bits for each op. NULL when there is no memory. */
 static uint8_t *listing_targets(const struct unit *u)
 {
 	uint8_t *targets = mem_zalloc(u->n_ops, 1);
 
 	for (uint32_t i = 0; targets && i < u->n_ops; i++)
 		if (op_has(&u->ops[i], P_JUMP))
-			targets[unit_target(u, i)] = 1;
+			targets[unit_target(u, i)] |= FROM_JUMP;
+		else if (u->ops[i].code == OP_CALLSUB || u->ops[i].code == OP_LDFUNC)
+			targets[unit_target(u, i)] |= FROM_CALL;
 	return targets;
 }
 
@@ -101,7 +106,7 @@ static void listing_op(const struct unit *u, uint32_t i, enum print_syntax synta
 		report_add(r, "%4u: %s\n", u->slot[i], line);
 		return;
 	}
-	if (targets[i])
+	if (targets[i] & FROM_JUMP)
 		report_add(r, "L%u:\n", i);
 	report_add(r, "\t%s\n", line);
 }
@@ -117,7 +122,7 @@ void unit_print(const struct unit *u, enum print_syntax syntax, struct report *r
 	}
 	for (uint32_t i = 0; i < u->n_ops; i++) {
 		if (sub < u->n_subs && u->subs[sub] == i)
-			listing_sub(u, sub++, syntax, r);
+			listing_sub(u, sub++, targets[i] & FROM_CALL, syntax, r);
 		listing_source(u, i, &line, r);
 		listing_op(u, i, syntax, targets, r);
 	}

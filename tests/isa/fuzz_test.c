@@ -56,16 +56,27 @@ static struct bpf_insn random_insn(void)
 	return in;
 }
 
+/* A failure as TAP's comment. */
+static void note(const char *what, const char *text)
+{
+	printf("# %s", what);
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		printf("#   %.*s\n", (int)strcspn(text, "\n"), text);
+}
+
 static bool survives_text(const struct unit *u, enum print_syntax syntax)
 {
-	struct report text = { 0 };
+	struct report text = { 0 }, said = { 0 };
 	struct unit *back = NULL;
 	bool same;
 
 	unit_print(u, syntax, &text);
-	same = !unit_parse("text", text.text, NULL, &back) && sample_same(u, back);
+	same = !unit_parse("text", text.text, &said, &back) && sample_same(u, back);
+	if (!same)
+		note(said.text ? said.text : "read back as another program:\n", text.text);
 	unit_free(back);
 	report_free(&text);
+	report_free(&said);
 	return same;
 }
 

@@ -14,7 +14,8 @@ struct unit;
 enum { SAMPLE_BEFORE = 6, SAMPLE_INSNS = 14 };
 
 /* Calls each(insns, ctx) with programs of SAMPLE_INSNS instructions, all `exit` but for the sample
- * at SAMPLE_BEFORE (one instruction, or two where the opcode is 0x18). Most are invalid. */
+ * at SAMPLE_BEFORE (one instruction, or two where the opcode is 0x18). Most are invalid.
+ * Opcodes that do not exist at all come once. */
 typedef void (*sample_fn)(const struct bpf_insn *insns, void *ctx);
 void sample_each(sample_fn each, void *ctx);
 
