@@ -48,17 +48,16 @@ void engine_close(struct engine *e)
 	*e = (struct engine){ 0 };
 }
 
-int engine_add(struct engine *e, const struct capture_head *head, const uint8_t *bytes)
+void engine_add(struct engine *e, const struct capture_head *head, const uint8_t *bytes)
 {
-	struct shot *s = &e->shots[e->n];
+	struct shot *s = &e->shots[e->n++];
 
-	if (head->n > PACKET_MAX)
-		return -EMSGSIZE;
 	s->head = *head;
+	s->err = -EINVAL;
+	if (head->n > PACKET_MAX)
+		return;
 	memcpy(s->in, bytes, head->n);
 	s->err = packet_run_set(&s->run, s->in, head->n);
-	e->n++;
-	return 0;
 }
 
 void engine_run(struct engine *e, uint64_t *ns, unsigned *ran)

@@ -33,8 +33,8 @@ struct engine {
 int engine_open(struct engine *e, int prog_fd);
 void engine_close(struct engine *e);
 
-/* Copies a packet into the batch, which must not be full. -EMSGSIZE: longer than any packet. */
-int engine_add(struct engine *e, const struct capture_head *head, const uint8_t *bytes);
+/* Copies a packet into the batch, which must not be full. */
+void engine_add(struct engine *e, const struct capture_head *head, const uint8_t *bytes);
 
 /* Runs the program on the batch, in order. *ns: the time of the runs alone; *ran: how many of the
  * packets it took. Then the batch holds the results until engine_clear. */

@@ -92,10 +92,7 @@ static int fill_batch(struct work *w, struct capture *c)
 		got = capture_next(c, w->r, &head, &bytes);
 		if (got <= 0)
 			return got;
-		if (engine_add(&w->engine, &head, bytes))
-			return report_fail(w->r, -EMSGSIZE,
-					   "%s: packet %llu has %u bytes; at most 65535 can be run",
-					   c->path, (unsigned long long)c->packets, head.n);
+		engine_add(&w->engine, &head, bytes);
 	}
 	return 1;
 }
