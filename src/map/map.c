@@ -94,7 +94,7 @@ int map_create(const struct map_desc *d, struct map **out)
 	m->type = t;
 	m->ops = t->ops;
 	m->fd = m->wake_fd = -1;
-	m->spin_lock_off = UINT32_MAX;
+	m->spin_lock_off = m->timer_off = m->work_off = UINT32_MAX;
 	err = inner_copy(m);
 	if (!err)
 		err = t->ops->create(m);
@@ -213,7 +213,7 @@ int map_next_key(struct map *m, const void *key, void *next)
 
 int map_freeze(struct map *m)
 {
-	if (value_has_lock(m))
+	if (value_special(m))
 		return -ENOTSUPP;
 	if (m->desc.flags & BPF_F_RDONLY)
 		return -EPERM;

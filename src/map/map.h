@@ -82,9 +82,12 @@ struct map {
 	uint32_t stride;     /* bytes from one value to the next in array-like maps */
 	uint32_t percpu_off; /* per-CPU maps: offset of the first value in a slot's area, else 0 */
 	const struct map_type *type;
-	void *priv;		/* the family's own */
-	uint32_t owner;		/* PROG_ARRAY: which programs may be in it and use it; run/prog.c */
-	uint32_t spin_lock_off; /* offset of struct bpf_spin_lock in the value, or UINT32_MAX */
+	void *priv;	/* the family's own */
+	uint32_t owner; /* PROG_ARRAY: which programs may be in it and use it; run/prog.c */
+	/* Offsets in the value of struct bpf_spin_lock (4 bytes), bpf_timer and bpf_wq (16), or
+	 * UINT32_MAX. Updates leave these fields alone, look-ups by user space see zeros, new
+	 * elements begin with zeros. Set by sys/ before the map is used. */
+	uint32_t spin_lock_off, timer_off, work_off;
 };
 
 /* Which batch commands a type has. */
@@ -106,9 +109,9 @@ struct map_type {
 const struct map_type *map_type_find(uint32_t type); /* NULL: not supported */
 
 /* Creates a map from MAP_CREATE's attributes as they stand in `d` (d->inner for map-in-map: the
- * desc of the map behind inner_map_fd, copied). spin_lock_off may be set by the caller before the
- * map is used. The kernel's errno: -EINVAL, -E2BIG, -ENOMEM, -ENOTSUPP... One reference for the
- * caller. */
+ * desc of the map behind inner_map_fd, copied). The offsets of special fields may be set by the
+ * caller before the map is used. The kernel's errno: -EINVAL, -E2BIG, -ENOMEM, -ENOTSUPP... One
+ * reference for the caller. */
 int map_create(const struct map_desc *d, struct map **out);
 
 static inline struct map *map_of(struct obj *o)
@@ -126,7 +129,7 @@ int map_update(struct map *m, const void *key, const void *value, uint64_t flags
 int map_erase(struct map *m, const void *key);
 int map_lookup_erase(struct map *m, const void *key, void *value, uint64_t flags);
 int map_next_key(struct map *m, const void *key, void *next);
-/* -EBUSY when frozen already, -ENOTSUPP when values have a spin lock. */
+/* -EBUSY when frozen already, -ENOTSUPP when values have special fields. */
 int map_freeze(struct map *m);
 
 /* What bpf(2) does for element values that are file descriptors (map_type.obj_kind): as map_update,

@@ -9,50 +9,65 @@ static uint32_t *lock_of(const struct map *m, void *value)
 	return (uint32_t *)((uint8_t *)value + m->spin_lock_off);
 }
 
-/* The bytes before and behind the spin lock. */
+enum { LOCK_SIZE = 4, TIMER_SIZE = 16, WORK_SIZE = 16 };
+
+static bool in_field(uint32_t i, uint32_t off, uint32_t size)
+{
+	return i >= off && i - off < size;
+}
+
+static bool is_special(const struct map *m, uint32_t i)
+{
+	return in_field(i, m->spin_lock_off, LOCK_SIZE) || in_field(i, m->timer_off, TIMER_SIZE) ||
+	       in_field(i, m->work_off, WORK_SIZE);
+}
+
+/* All bytes but those of special fields. */
 static void store_around(const struct map *m, uint8_t *value, const uint8_t *src)
 {
-	uint32_t off = m->spin_lock_off, n = m->desc.value_size;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (i < off || i >= off + 4)
+	for (uint32_t i = 0; i < m->desc.value_size; i++)
+		if (!is_special(m, i))
 			__atomic_store_n(value + i, src[i], __ATOMIC_RELAXED);
 }
 
 void value_write(const struct map *m, void *value, const void *src, uint64_t flags)
 {
-	if (!value_has_lock(m)) {
+	bool lock = value_has_lock(m) && flags & BPF_F_LOCK;
+
+	if (!value_special(m)) {
 		words_store(value, src, m->desc.value_size);
 		return;
 	}
-	if (flags & BPF_F_LOCK)
+	if (lock)
 		lock_take(lock_of(m, value));
 	store_around(m, value, src);
-	if (flags & BPF_F_LOCK)
+	if (lock)
 		lock_drop(lock_of(m, value));
 }
 
 void value_init(const struct map *m, void *value, const void *src)
 {
-	if (!value_has_lock(m)) {
-		words_store(value, src, m->desc.value_size);
-		return;
-	}
-	store_around(m, value, src);
-	__atomic_store_n(lock_of(m, value), 0, __ATOMIC_RELAXED);
+	uint8_t *to = value;
+
+	words_store(value, src, m->desc.value_size);
+	for (uint32_t i = 0; value_special(m) && i < m->desc.value_size; i++)
+		if (is_special(m, i))
+			__atomic_store_n(to + i, 0, __ATOMIC_RELAXED);
 }
 
 void value_read(const struct map *m, void *dst, void *value, uint64_t flags)
 {
 	bool lock = value_has_lock(m) && flags & BPF_F_LOCK;
+	uint8_t *to = dst;
 
 	if (lock)
 		lock_take(lock_of(m, value));
 	words_load(dst, value, m->desc.value_size);
 	if (lock)
 		lock_drop(lock_of(m, value));
-	if (value_has_lock(m))
-		memset((uint8_t *)dst + m->spin_lock_off, 0, 4);
+	for (uint32_t i = 0; value_special(m) && i < m->desc.value_size; i++)
+		if (is_special(m, i))
+			to[i] = 0;
 }
 
 unsigned value_slot(void)

@@ -61,14 +61,20 @@ static inline bool value_has_lock(const struct map *m)
 	return m->spin_lock_off != UINT32_MAX;
 }
 
-/* An element's value becomes src; its spin lock, if any, stays as it is. With BPF_F_LOCK the lock
- * is held meanwhile. */
+/* Whether values have fields that are not copied. */
+static inline bool value_special(const struct map *m)
+{
+	return (m->spin_lock_off & m->timer_off & m->work_off) != UINT32_MAX;
+}
+
+/* An element's value becomes src, but for its special fields. With BPF_F_LOCK its spin lock is
+ * held meanwhile. */
 void value_write(const struct map *m, void *value, const void *src, uint64_t flags);
 
-/* The same for an element that nobody can see yet: the spin lock is free. */
+/* The same for an element that nobody can see yet: its special fields become zero. */
 void value_init(const struct map *m, void *value, const void *src);
 
-/* dst becomes the value with its spin lock field zero. */
+/* dst becomes the value with zeros for special fields. */
 void value_read(const struct map *m, void *dst, void *value, uint64_t flags);
 
 /* From and to all slots' copies at offset off, as user space sees them. `all` false: only the

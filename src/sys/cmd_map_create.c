@@ -36,9 +36,9 @@ static int attr_check(const struct attr_map_create *a)
 		return -EINVAL; /* there is no module BTF */
 	if (a->btf_vmlinux_value_type_id)
 		return a->map_type != BPF_MAP_TYPE_STRUCT_OPS || a->btf_key_type_id ||
-				       a->btf_value_type_id
-			       ? -EINVAL
-			       : -E_NOTSUPP;
+			       a->btf_value_type_id
+			   ? -EINVAL
+			   : -E_NOTSUPP;
 	if (a->btf_key_type_id && !a->btf_value_type_id)
 		return -EINVAL;
 	if (a->map_type != BPF_MAP_TYPE_BLOOM_FILTER && a->map_type != TYPE_ARENA && a->map_extra)
@@ -131,29 +131,28 @@ static int special_check(const struct map_desc *d, const struct btf_special *s)
 {
 	if (s->spin_lock != BTF_NO_OFFSET && !may_have_lock(d->type))
 		return -EOPNOTSUPP;
-	if ((s->timer != BTF_NO_OFFSET || s->workqueue != BTF_NO_OFFSET) && !may_have_timer(d->type))
+	if ((s->timer != BTF_NO_OFFSET || s->workqueue != BTF_NO_OFFSET) &&
+	    !may_have_timer(d->type))
 		return -EOPNOTSUPP;
 	return s->kptr ? -EOPNOTSUPP : 0;
 }
 
-/* The types of key and value against the map that they describe; *lock is where the value has its
- * bpf_spin_lock. */
-static int btf_check(const struct map_desc *d, const struct btf_obj *b, uint32_t *lock)
+static const struct btf_special none_special = { BTF_NO_OFFSET, BTF_NO_OFFSET, BTF_NO_OFFSET,
+						 false };
+
+/* The types of key and value against the map that they describe; *special is where the value has
+ * fields that updates leave alone. */
+static int btf_check(const struct map_desc *d, const struct btf_obj *b, struct btf_special *special)
 {
-	struct btf_special special;
 	int err = sizes_check(d, b);
 
-	*lock = BTF_NO_OFFSET;
+	*special = none_special;
 	if (err || !d->btf_value_id)
 		return err;
 	err = d->btf_key_id ? key_kind_check(d, b) : keyless_check(d, b);
 	if (!err)
-		err = btf_obj_special(b, d->btf_value_id, &special);
-	if (!err)
-		err = special_check(d, &special);
-	if (!err)
-		*lock = special.spin_lock;
-	return err;
+		err = btf_obj_special(b, d->btf_value_id, special);
+	return err ? err : special_check(d, special);
 }
 
 static int btf_get(const struct attr_map_create *a, struct obj **out)
@@ -189,20 +188,22 @@ static int map_make(const struct attr_map_create *a, struct obj *inner, struct o
 {
 	const struct map_desc d = desc_of(a, btf, inner);
 	struct map *m = NULL;
-	uint32_t lock = BTF_NO_OFFSET;
+	struct btf_special special = none_special;
 	int err = map_create(&d, &m);
 
 	if (!err)
 		err = name_check(a->map_name);
 	if (!err && btf)
-		err = btf_check(&d, btf_obj_of(btf), &lock);
+		err = btf_check(&d, btf_obj_of(btf), &special);
 	if (err) {
 		if (m)
 			obj_put(&m->obj);
 		obj_put(btf);
 		return err;
 	}
-	m->spin_lock_off = lock;
+	m->spin_lock_off = special.spin_lock;
+	m->timer_off = special.timer;
+	m->work_off = special.workqueue;
 	return fd_publish(&m->obj, m->fd, btf);
 }
 

@@ -199,6 +199,30 @@ static void values_with_a_spin_lock(void **state)
 	spin_locks_stay_out_of_copies(BPF_MAP_TYPE_ARRAY);
 }
 
+struct timed {
+	uint32_t before;
+	uint32_t pad;
+	uint64_t timer[2], after;
+};
+
+static void values_with_a_timer(void **state)
+{
+	struct map *m = new_map(D(HASH, 4, sizeof(struct timed), 4, 0));
+	struct timed v = { 1, 0, { 5, 6 }, 2 }, out, *at;
+	uint32_t key = 1;
+
+	m->timer_off = offsetof(struct timed, timer);
+	assert_int_equal(map_update(m, &key, &v, 0), 0);
+	at = m->ops->lookup(m, &key);
+	assert_int_equal(at->timer[0] | at->timer[1], 0);
+	assert_int_equal(at->before + at->after, 3);
+	at->timer[0] = 9;
+	assert_int_equal(map_lookup(m, &key, &out, 0), 0);
+	assert_int_equal(out.timer[0], 0);
+	assert_int_equal(map_freeze(m), -524);
+	drop(m);
+}
+
 static void frozen_maps_and_access_flags(void **state)
 {
 	struct map *m = new_map(D(ARRAY, 4, 8, 2, BPF_F_MMAPABLE));
@@ -381,6 +405,7 @@ int main(void)
 		cmocka_unit_test(a_hash_of_maps_gives_maps),
 		cmocka_unit_test(inner_arrays_have_one_size),
 		cmocka_unit_test(values_with_a_spin_lock),
+		cmocka_unit_test(values_with_a_timer),
 		cmocka_unit_test(frozen_maps_and_access_flags),
 		cmocka_unit_test(mapped_values_are_the_map),
 		cmocka_unit_test(redirects_name_an_action),
