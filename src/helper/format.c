@@ -13,9 +13,9 @@ enum { ARGS_MAX = 12, LINE_MAX_ = 1024, STR_MAX = 512 };
 struct spec {
 	const char *flags; /* "[0 +-]*[width]" */
 	unsigned n_flags;
-	char conv; /* 'd', 's', ...; 'p': see ptr */
+	char conv;   /* 'd', 's', ...; 'p': see ptr */
 	char ptr[2]; /* "I4", "i6", "x", ... */
-	bool wide; /* 64-bit number */
+	bool wide;   /* 64-bit number */
 };
 
 static bool ends_word(char c)
@@ -103,7 +103,9 @@ static int spec_print(char *to, size_t size, const struct spec *s, uint64_t arg)
 	char f[24], text[STR_MAX] = "";
 
 	snprintf(f, sizeof(f), "%%%.*s%s", (int)s->n_flags, s->flags,
-		 s->conv == 's' || s->conv == 'p' ? "s" : s->conv == 'c' ? "c" : "ll");
+		 s->conv == 's' || s->conv == 'p' ? "s"
+		 : s->conv == 'c'		  ? "c"
+						  : "ll");
 	if (s->conv == 'c')
 		return snprintf(to, size, f, (int)(char)arg);
 	if (s->conv == 's' || s->conv == 'p') {
@@ -116,14 +118,13 @@ static int spec_print(char *to, size_t size, const struct spec *s, uint64_t arg)
 	strncat(f, &s->conv, 1);
 	if (s->wide)
 		return snprintf(to, size, f, (long long)arg);
-	return snprintf(to, size, f, strchr("di", s->conv) ? (long long)(int32_t)arg :
-							     (long long)(uint32_t)arg);
+	return snprintf(to, size, f,
+			strchr("di", s->conv) ? (long long)(int32_t)arg : (long long)(uint32_t)arg);
 }
 
 static bool plain_ok(char c)
 {
-	return !isascii((unsigned char)c) || isprint((unsigned char)c) ||
-	       isspace((unsigned char)c);
+	return !isascii((unsigned char)c) || isprint((unsigned char)c) || isspace((unsigned char)c);
 }
 
 /* Where to go on writing when n characters are there. */

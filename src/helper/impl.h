@@ -17,7 +17,7 @@
 #define PROTO(name)                                                                                \
 	uint64_t helper_##name(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5);
 #define PROTO_IMPLEMENTED(name) PROTO(name)
-#define PROTO_STAND_IN(name) PROTO(name)
+#define PROTO_STAND_IN(name)	PROTO(name)
 #define PROTO_NONE(name)
 #define HELPER(id, name, ret, a1, a2, a3, a4, a5, flags, progs, status, doc) PROTO_##status(name)
 #include "isa/helper.def"
@@ -67,6 +67,5 @@ long safe_copy_str(char *to, uint64_t from, size_t n);
 /* Formats as the kernel's helpers do: fmt with up to n numbers. Length as snprintf gives it, or
  * -EINVAL when the kernel would refuse fmt. */
 int format_args(char *to, size_t size, const char *fmt, const uint64_t *args, unsigned n);
-
 
 #endif

@@ -23,8 +23,8 @@ static bool ip6_stays(const uint8_t *a)
 
 static int fib_answer(const struct bpf_fib_lookup *p)
 {
-	if (p->family == AF_INET6 && (ip6_stays((const uint8_t *)p->ipv6_dst) ||
-				      ip6_stays((const uint8_t *)p->ipv6_src)))
+	if (p->family == AF_INET6 &&
+	    (ip6_stays((const uint8_t *)p->ipv6_dst) || ip6_stays((const uint8_t *)p->ipv6_src)))
 		return BPF_FIB_LKUP_RET_NOT_FWDED;
 	return p->ifindex == PACKET_LO ? BPF_FIB_LKUP_RET_FWD_DISABLED : -ENODEV;
 }
@@ -52,8 +52,8 @@ static int mtu_check(uint32_t len, uint32_t *mtu_len, int32_t diff)
 	int64_t n = (int64_t)(*mtu_len ? *mtu_len + PACKET_ETH : len) + diff;
 
 	*mtu_len = PACKET_LO_MTU;
-	return n <= PACKET_LO_MTU + PACKET_ETH ? BPF_MTU_CHK_RET_SUCCESS :
-						 BPF_MTU_CHK_RET_FRAG_NEEDED;
+	return n <= PACKET_LO_MTU + PACKET_ETH ? BPF_MTU_CHK_RET_SUCCESS
+					       : BPF_MTU_CHK_RET_FRAG_NEEDED;
 }
 
 static bool dev_exists(uint32_t ifindex)

@@ -10,9 +10,9 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#define CHUNK (4ull << 20) /* address space taken at a time */
+#define CHUNK	  (4ull << 20) /* address space taken at a time */
 #define LOW_START (256ull << 20)
-#define LOW_END (4ull << 30)
+#define LOW_END	  (4ull << 30)
 
 /* There is one address space below 4 GiB in a process, hence one pool. Free buffers are a list
  * through their first bytes. */
@@ -48,9 +48,9 @@ static uint8_t *chunk_map(void)
 {
 	for (; pool.next + CHUNK <= LOW_END; pool.next += CHUNK) {
 		void *want = (void *)(uintptr_t)pool.next;
-		void *got = mmap(want, CHUNK, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
-				 -1, 0);
+		void *got =
+		    mmap(want, CHUNK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 		if (got == MAP_FAILED)
 			continue;

@@ -12,7 +12,7 @@
 
 enum {
 	PACKET_BUF = 128 << 10, /* bytes of a buffer, page-aligned */
-	PACKET_MAX = 65535, /* longest packet that a context takes */
+	PACKET_MAX = 65535,	/* longest packet that a context takes */
 };
 
 struct packet_buf {

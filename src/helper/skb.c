@@ -147,8 +147,8 @@ static void skb_move(struct skb_ctx *ctx, ptrdiff_t by)
 }
 
 /* When the kernel's buffer has too little room in front, it gets a new one with a multiple of 64
- * bytes more, and the position of headers is moved along: of a transport header that is not set (the
- * greatest 16-bit number) too, which then counts as set, one byte before the old buffer. What
+ * bytes more, and the position of headers is moved along: of a transport header that is not set
+ * (the greatest 16-bit number) too, which then counts as set, one byte before the old buffer. What
  * skb_change_tail allows depends on it. */
 static void room_grow(struct skb_ctx *ctx, uint32_t front)
 {

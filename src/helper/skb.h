@@ -14,7 +14,7 @@
 #include "helper/packet.h"
 
 enum {
-	SKB_HEADROOM = 32 << 10, /* where a packet starts in its buffer */
+	SKB_HEADROOM = 32 << 10,   /* where a packet starts in its buffer */
 	SKB_LEN_MAX = 16384 - 320, /* how far helpers let a packet grow */
 	SKB_TUN_OPTS_MAX = 255,
 };
@@ -32,16 +32,16 @@ struct skb_tunnel {
 };
 
 struct skb_ctx {
-	struct __sk_buff skb; /* what the program sees */
-	struct bpf_sock sock; /* the socket that skb.sk points to */
+	struct __sk_buff skb;  /* what the program sees */
+	struct bpf_sock sock;  /* the socket that skb.sk points to */
 	uint8_t *base, *limit; /* the buffer */
 	uint8_t *data, *tail;
 	uint8_t *mac, *net, *trans; /* headers; trans NULL: not set */
-	uint8_t *room; /* where the kernel's buffer would begin: see skb_room */
-	uint32_t sum; /* with SKB_SUM_COMPLETE: sum from the network header on */
-	uint8_t summed; /* enum skb_summed */
+	uint8_t *room;		    /* where the kernel's buffer would begin: see skb_room */
+	uint32_t sum;		    /* with SKB_SUM_COMPLETE: sum from the network header on */
+	uint8_t summed;		    /* enum skb_summed */
 	uint8_t sum_level;
-	bool encap; /* adjust_room put a tunnel header in front */
+	bool encap;  /* adjust_room put a tunnel header in front */
 	bool hashed; /* skb.hash is valid */
 	struct skb_tunnel tunnel;
 };

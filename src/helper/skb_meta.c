@@ -78,7 +78,8 @@ static int ecn_set_ip4(uint8_t *ip)
 	if (from == to)
 		return 1;
 	memcpy(&check, ip + 10, 2);
-	/* sum16_add and not sum_replace2: the kernel's result where the field becomes 0 or 0xffff */
+	/* sum16_add and not sum_replace2: the kernel's result where the field becomes 0 or 0xffff
+	 */
 	check = sum16_add(check, htons((uint16_t)(ntohs(from) - ntohs(to) - 1)));
 	memcpy(ip + 10, &check, 2);
 	return 1;

@@ -11,9 +11,9 @@ enum { IP4_HDR = 20, IP6_HDR = 40, VLAN_TAG = 4 };
 /* Newer than the oldest header that skep builds with. */
 #define F_DECAP_L3_IPV4 (1ull << 7) /* BPF_F_ADJ_ROOM_DECAP_L3_IPV4 */
 #define F_DECAP_L3_IPV6 (1ull << 8) /* BPF_F_ADJ_ROOM_DECAP_L3_IPV6 */
-#define F_DECAP_L3 (F_DECAP_L3_IPV4 | F_DECAP_L3_IPV6)
-#define F_ENCAP_L3 (uint64_t)(BPF_F_ADJ_ROOM_ENCAP_L3_IPV4 | BPF_F_ADJ_ROOM_ENCAP_L3_IPV6)
-#define F_ENCAP_L4 (uint64_t)(BPF_F_ADJ_ROOM_ENCAP_L4_GRE | BPF_F_ADJ_ROOM_ENCAP_L4_UDP)
+#define F_DECAP_L3	(F_DECAP_L3_IPV4 | F_DECAP_L3_IPV6)
+#define F_ENCAP_L3	(uint64_t)(BPF_F_ADJ_ROOM_ENCAP_L3_IPV4 | BPF_F_ADJ_ROOM_ENCAP_L3_IPV6)
+#define F_ENCAP_L4	(uint64_t)(BPF_F_ADJ_ROOM_ENCAP_L4_GRE | BPF_F_ADJ_ROOM_ENCAP_L4_UDP)
 #define F_ADJ_ROOM                                                                                 \
 	(BPF_F_ADJ_ROOM_FIXED_GSO | F_ENCAP_L3 | F_ENCAP_L4 | BPF_F_ADJ_ROOM_ENCAP_L2_ETH |        \
 	 BPF_F_ADJ_ROOM_ENCAP_L2(BPF_ADJ_ROOM_ENCAP_L2_MASK) | F_DECAP_L3 |                        \
@@ -308,8 +308,8 @@ static int room_shrink(struct skb_ctx *ctx, uint32_t off, uint32_t n, uint64_t f
 {
 	int err;
 
-	if (flags & ~(uint64_t)(BPF_F_ADJ_ROOM_FIXED_GSO | F_DECAP_L3 |
-				BPF_F_ADJ_ROOM_NO_CSUM_RESET))
+	if (flags &
+	    ~(uint64_t)(BPF_F_ADJ_ROOM_FIXED_GSO | F_DECAP_L3 | BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return -EINVAL;
 	if (ctx->skb.gso_size)
 		return -ENOTSUPP;

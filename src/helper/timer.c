@@ -14,7 +14,7 @@
  * back: whoever still has its number finds it idle. */
 struct timer {
 	struct map *map; /* no reference: compared before it is used */
-	uint64_t value; /* address of the bpf_timer */
+	uint64_t value;	 /* address of the bpf_timer */
 	uint64_t callback, owner;
 	uint64_t due; /* ns of its clock; 0: not running */
 	clockid_t clock;

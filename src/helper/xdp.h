@@ -25,11 +25,11 @@ enum {
 };
 
 struct xdp_ctx {
-	struct xdp_md md; /* what the program sees */
-	uint8_t *frame; /* start of the frame */
+	struct xdp_md md;	    /* what the program sees */
+	uint8_t *frame;		    /* start of the frame */
 	uint8_t *meta, *data, *end; /* meta == data: no metadata */
-	uint8_t *frags; /* the bytes that follow those up to end */
-	uint32_t n_frags; /* bytes in frags */
+	uint8_t *frags;		    /* the bytes that follow those up to end */
+	uint32_t n_frags;	    /* bytes in frags */
 };
 
 /* Copies a packet of `size` bytes, the first `meta` of which are metadata, `linear` of which lie

@@ -18,14 +18,15 @@ struct packet_run {
 		struct xdp_ctx xdp;
 		struct skb_ctx skb;
 	} ctx;
-	uint32_t verdict; /* of the last run: r0's low half */
+	uint32_t verdict;		 /* of the last run: r0's low half */
 	struct packet_redirect redirect; /* that it asked for */
 };
 
 struct packet_result {
 	uint32_t verdict;
-	uint32_t n; /* bytes of the packet afterwards: XDP without metadata, others with L2 header */
-	bool changed; /* bytes or length differ from what went in */
+	uint32_t
+	    n; /* bytes of the packet afterwards: XDP without metadata, others with L2 header */
+	bool changed;			 /* bytes or length differ from what went in */
 	struct packet_redirect redirect; /* where to, when the verdict says redirect */
 };
 

@@ -17,9 +17,9 @@ struct test_run {
 	uint64_t data_in, data_out, ctx_in, ctx_out; /* the caller's addresses, 0: none */
 	uint32_t data_size_in, ctx_size_in, repeat, flags, cpu, batch_size;
 	uint32_t data_size_out, ctx_size_out; /* in: room; out: size */
-	uint32_t retval, duration; /* out; duration: ns of one run */
+	uint32_t retval, duration;	      /* out; duration: ns of one run */
 	bool data_done; /* retval, duration and data_size_out are results, even after -ENOSPC */
-	bool ctx_done; /* ctx_size_out is */
+	bool ctx_done;	/* ctx_size_out is */
 };
 
 /* 0, -ENOSPC (results are there, cut off), -EOPNOTSUPP for BPF_F_TEST_XDP_LIVE_FRAMES, or what the

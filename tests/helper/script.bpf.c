@@ -203,15 +203,17 @@ always_inline __u32 do_misc(__u32 h, struct __sk_buff *skb, __u32 w)
 	case 6:
 		return fold(h, bpf_redirect(bits(w, 8, 2), bits(w, 10, 2)));
 	case 7:
-		return fold(h, bpf_clone_redirect(skb, bits(w, 8, 2) == 3 ? 77777 : bits(w, 8, 2) * 77777,
-						  bits(w, 10, 2) == 3 ? 2 : 0));
+		return fold(
+		    h, bpf_clone_redirect(skb, bits(w, 8, 2) == 3 ? 77777 : bits(w, 8, 2) * 77777,
+					  bits(w, 10, 2) == 3 ? 2 : 0));
 	case 8:
 		skb->priority = w;
 		return fold(h, skb->tc_index);
 	case 9: {
 		__u32 mtu = bits(w, 8, 17);
 
-		h = fold(h, bpf_check_mtu(skb, bits(w, 25, 2) ? 0 : 77777, &mtu, (int)bits(w, 27, 5), 0));
+		h = fold(h, bpf_check_mtu(skb, bits(w, 25, 2) ? 0 : 77777, &mtu,
+					  (int)bits(w, 27, 5), 0));
 		return fold(h, mtu);
 	}
 	case 10: {
@@ -323,8 +325,7 @@ int script_socket(struct __sk_buff *skb)
 	__u32 h = 0x811c9dc5, w[5] = SCRIPT(skb);
 
 	for (int i = 0; i < 5; i++) {
-		h = bits(w[i], 0, 1) ? do_load(h, skb, w[i]) :
-					     do_load_relative(h, skb, w[i]);
+		h = bits(w[i], 0, 1) ? do_load(h, skb, w[i]) : do_load_relative(h, skb, w[i]);
 		h = fold(h, skb->len);
 		h = fold(h, skb->protocol);
 		h = fold(h, skb->pkt_type);

@@ -141,14 +141,14 @@ static void checksum_ask(struct bpf_test_run_opts *o, struct __sk_buff *c)
 
 static void run_once(int fd, unsigned i, const char *name)
 {
-	bool xdp = strcmp(name, "script_xdp") == 0, frags = strcmp(name, "script_frags") == 0;
+	bool frags = strcmp(name, "script_frags") == 0;
+	bool xdp = frags || strcmp(name, "script_xdp") == 0 || strcmp(name, "script_calls") == 0;
 	bool tc = strcmp(name, "script_tc") == 0;
 	static uint8_t in[IN_MAX], out[OUT_MAX], ctx_in[256], ctx_out[256];
 	uint32_t n, size;
 	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = in, .data_out = out, .data_size_out = OUT_MAX);
 	int err;
 
-	xdp |= frags;
 	size = xdp ? 24 : 192;
 	n = o.data_size_in = length_make(xdp, frags);
 	o.repeat = one_in(8) ? 2 : 1;
@@ -197,7 +197,7 @@ static int load(const char *path, const char *name, struct bpf_object **out)
 	if (!o)
 		return -errno;
 	bpf_object__for_each_program(p, o)
-		bpf_program__set_autoload(p, strcmp(bpf_program__name(p), name) == 0);
+	    bpf_program__set_autoload(p, strcmp(bpf_program__name(p), name) == 0);
 	err = bpf_object__load(o);
 	*out = o;
 	return err ? err : bpf_program__fd(bpf_object__find_program_by_name(o, name));

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# script.sh SCRIPT_KERNEL SCRIPT_SKEP OBJECT [COUNT [SEED]]: the kernel and skep run the same random
+# script.sh SCRIPT_KERNEL SCRIPT_SKEP OBJECT_DIR [COUNT [SEED]]: the kernel and skep run the same random
 # scripts of helper calls; results, packets and contexts are to be the same. TAP; without bpf(2)
 # everything is skipped and says so.
 set -u
-kernel=$1 skep=$2 object=$3 count=${4:-1500} seed=${5:-1}
+kernel=$1 skep=$2 objects=$3 count=${4:-1500} seed=${5:-1}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 n=0
@@ -14,8 +14,10 @@ point() {
 	echo "$1 $n - $2"
 }
 
-# compare PROGRAM
+# compare OBJECT PROGRAM
 compare() {
+	object=$objects/$1
+	shift
 	"$kernel" "$object" "$1" "$count" "$seed" >"$work/kernel" 2>"$work/err"
 	status=$?
 	if [ $status = 77 ]; then
@@ -39,6 +41,7 @@ compare() {
 }
 
 for program in script_tc script_lwt script_socket script_cgroup script_xdp script_frags; do
-	compare "$program"
+	compare script.bpf.o "$program"
 done
+compare calls.bpf.o script_calls
 echo "1..$n"
