@@ -16,7 +16,7 @@
 #include "base/percpu.h"
 #include "side.h"
 
-enum { OPS = 6000, DUMP_MAX = 256, DUMP_EVERY = 50, HISTORY = 80 };
+enum { OPS = 4000, DUMP_MAX = 256, DUMP_EVERY = 50, HISTORY = 80 };
 
 struct kind {
 	const char *name;
@@ -265,16 +265,15 @@ static void dump_read(struct pair *p, int i, struct dump *out)
 
 static void dumps_equal(struct pair *p)
 {
+	static uint8_t rows[2][DUMP_MAX * (KEY_MAX + VALUE_MAX)];
 	struct dump d[2];
 
 	for (int i = 0; i < 2; i++) {
-		d[i].at = calloc(DUMP_MAX, KEY_MAX + VALUE_MAX);
+		d[i].at = rows[i];
 		dump_read(p, i, &d[i]);
 	}
 	if (d[0].n != d[1].n || memcmp(d[0].at, d[1].at, d[0].n * d[0].row))
 		differ(p, "contents");
-	free(d[0].at);
-	free(d[1].at);
 }
 
 static void op_any(struct pair *p)
@@ -305,7 +304,7 @@ static void run(const struct kind *k, const struct side *other)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(p->side[i]->create(&k->d, &p->map[i]), 0);
 	p->value_size = map_user_value_size(p->map[0]);
-	for (int i = 0; i < (k->target ? OPS / 10 : OPS); i++) {
+	for (int i = 0; i < (k->target ? OPS / 20 : OPS); i++) {
 		op_any(p);
 		if (i % DUMP_EVERY == 0 && k->d.key_size)
 			dumps_equal(p);
