@@ -173,13 +173,17 @@ static bool number_fits(const struct reg *r, unsigned n)
 	return n == 64 || r->s.d.umax < 1ull << n;
 }
 
+/* A part of a pointer is any number. */
 static int move_pointer(struct ver *v, const struct op *op)
 {
-	if (op->mode & OP_SX)
-		return fail(v, -EACCES, "R%u sign-extension part of pointer", op->src);
+	struct reg *dst = reg(v, op->dst);
+
+	if (op->mode & (OP_SX | OP_W32))
+		reg_set_unknown(dst);
+	else
+		reg_set(dst, reg(v, op->src));
 	if (op->mode & OP_W32)
-		return fail(v, -EACCES, "R%u partial copy of pointer", op->src);
-	reg_set(reg(v, op->dst), reg(v, op->src));
+		scalar_zext(&dst->s);
 	return 0;
 }
 

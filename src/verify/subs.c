@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verify/subs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#ifndef BPF_PROG_TYPE_NETFILTER
+#define BPF_PROG_TYPE_NETFILTER 32
+#endif
+
+/* The structure that a program of this type calls its context. */
+static const char *const ctx_names[] = {
+	[BPF_PROG_TYPE_SOCKET_FILTER] = "__sk_buff",
+	[BPF_PROG_TYPE_SCHED_CLS] = "__sk_buff",
+	[BPF_PROG_TYPE_SCHED_ACT] = "__sk_buff",
+	[BPF_PROG_TYPE_CGROUP_SKB] = "__sk_buff",
+	[BPF_PROG_TYPE_LWT_IN] = "__sk_buff",
+	[BPF_PROG_TYPE_LWT_OUT] = "__sk_buff",
+	[BPF_PROG_TYPE_LWT_XMIT] = "__sk_buff",
+	[BPF_PROG_TYPE_LWT_SEG6LOCAL] = "__sk_buff",
+	[BPF_PROG_TYPE_SK_SKB] = "__sk_buff",
+	[BPF_PROG_TYPE_FLOW_DISSECTOR] = "__sk_buff",
+	[BPF_PROG_TYPE_XDP] = "xdp_md",
+	[BPF_PROG_TYPE_CGROUP_SOCK] = "bpf_sock",
+	[BPF_PROG_TYPE_CGROUP_SOCK_ADDR] = "bpf_sock_addr",
+	[BPF_PROG_TYPE_SOCK_OPS] = "bpf_sock_ops",
+	[BPF_PROG_TYPE_SK_MSG] = "sk_msg_md",
+	[BPF_PROG_TYPE_KPROBE] = "pt_regs",
+	[BPF_PROG_TYPE_PERF_EVENT] = "bpf_perf_event_data",
+	[BPF_PROG_TYPE_RAW_TRACEPOINT] = "bpf_raw_tracepoint_args",
+	[BPF_PROG_TYPE_CGROUP_DEVICE] = "bpf_cgroup_dev_ctx",
+	[BPF_PROG_TYPE_CGROUP_SYSCTL] = "bpf_sysctl",
+	[BPF_PROG_TYPE_CGROUP_SOCKOPT] = "bpf_sockopt",
+	[BPF_PROG_TYPE_SK_REUSEPORT] = "sk_reuseport_md",
+	[BPF_PROG_TYPE_SK_LOOKUP] = "bpf_sk_lookup",
+};
+
+static bool is_ctx(const struct btf_obj *b, uint32_t id, uint32_t prog_type)
+{
+	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+	const char *want = prog_type < sizeof(ctx_names) / sizeof(ctx_names[0]) ?
+				   ctx_names[prog_type] :
+				   NULL;
+
+	return want && t && btf_kind(t) == BTF_KIND_STRUCT &&
+	       !strcmp(btf_obj_string(b, t->name_off), want);
+}
+
+static bool is_number(const struct btf_obj *b, uint32_t id)
+{
+	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+	unsigned kind = t ? btf_kind(t) : 0;
+
+	return kind == BTF_KIND_INT || kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
+}
+
+/* Is argument i of function `func` tagged so? */
+static bool has_tag(const struct btf_obj *b, uint32_t func, int i, const char *tag)
+{
+	for (uint32_t id = 1; id < b->n_types; id++) {
+		const struct btf_type *t = btf_obj_type(b, id);
+		const struct btf_decl_tag *d = (const struct btf_decl_tag *)(t + 1);
+
+		if (btf_kind(t) == BTF_KIND_DECL_TAG && t->type == func &&
+		    d->component_idx == i && !strcmp(btf_obj_string(b, t->name_off), tag))
+			return true;
+	}
+	return false;
+}
+
+static bool arg_make(const struct btf_obj *b, uint32_t func, int i, uint32_t id,
+		     uint32_t prog_type, struct verify_sub *s)
+{
+	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+
+	if (is_number(b, id)) {
+		s->arg[i] = SUB_ARG_SCALAR;
+		return true;
+	}
+	if (!t || btf_kind(t) != BTF_KIND_PTR)
+		return false;
+	if (has_tag(b, func, i, "arg:ctx") || is_ctx(b, t->type, prog_type)) {
+		s->arg[i] = SUB_ARG_CTX;
+		return true;
+	}
+	s->arg[i] = has_tag(b, func, i, "arg:nonnull") ? SUB_ARG_MEM : SUB_ARG_MEM_OR_NULL;
+	return btf_obj_size(b, t->type, &s->size[i]);
+}
+
+static bool proto_make(const struct btf_obj *b, uint32_t func, const struct btf_type *proto,
+		       uint32_t prog_type, struct verify_sub *s)
+{
+	const struct btf_param *p = (const struct btf_param *)(proto + 1);
+	unsigned n = btf_vlen_of(proto);
+
+	if (n > 5 || !is_number(b, proto->type))
+		return false;
+	s->n_args = (uint8_t)n;
+	for (unsigned i = 0; i < n; i++) {
+		if (!arg_make(b, func, (int)i, p[i].type, prog_type, s))
+			return false;
+	}
+	return true;
+}
+
+static void sub_make(const struct btf_obj *b, uint32_t func, uint32_t prog_type,
+		     struct verify_sub *s)
+{
+	const struct btf_type *t = btf_obj_type(b, func);
+	const struct btf_type *proto;
+
+	if (!t || btf_kind(t) != BTF_KIND_FUNC)
+		return;
+	s->name = btf_obj_string(b, t->name_off);
+	s->global = btf_vlen_of(t) == BTF_FUNC_GLOBAL;
+	proto = btf_obj_type(b, t->type);
+	if (proto && btf_kind(proto) == BTF_KIND_FUNC_PROTO)
+		s->has_proto = proto_make(b, func, proto, prog_type, s);
+}
+
+int subs_make(const struct unit *u, const struct btf_obj *b, const struct bpf_func_info *funcs,
+	      uint32_t n, uint32_t prog_type, struct verify_sub **out)
+{
+	struct verify_sub *s = mem_zalloc(u->n_subs, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < u->n_subs; i++) {
+		s[i].name = "";
+		if (b && i < n)
+			sub_make(b, funcs[i].type_id, prog_type, &s[i]);
+	}
+	*out = s;
+	return 0;
+}
