@@ -150,6 +150,13 @@ const char *btf_obj_string(const struct btf_obj *b, uint32_t off)
 	return btf_obj_string_ok(b, off) ? b->strings + off : "(bad)";
 }
 
+/* Letters of the kernel's character set, which is Latin-1. */
+static bool is_letter(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 0xc0 && c != 0xd7 && c != 0xf7);
+}
+
 bool btf_obj_identifier(const struct btf_obj *b, uint32_t off)
 {
 	const char *s = btf_obj_string(b, off);
@@ -157,10 +164,9 @@ bool btf_obj_identifier(const struct btf_obj *b, uint32_t off)
 	if (!off || !btf_obj_string_ok(b, off) || !*s || strlen(s) >= 512)
 		return false;
 	for (const char *c = s; *c; c++) {
-		bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
 		bool digit = *c >= '0' && *c <= '9' && c > s;
 
-		if (!letter && !digit && *c != '_' && *c != '.')
+		if (!is_letter((unsigned char)*c) && !digit && *c != '_' && *c != '.')
 			return false;
 	}
 	return true;
@@ -173,8 +179,8 @@ uint32_t btf_obj_base(const struct btf_obj *b, uint32_t id)
 
 bool btf_obj_size(const struct btf_obj *b, uint32_t id, uint32_t *size)
 {
-	if (id >= b->n_types || b->sizes[id] == BTF_NO_OFFSET)
+	if (id >= b->n_types || b->sizes[id] == BTF_NO_SIZE)
 		return false;
-	*size = b->sizes[id];
+	*size = (uint32_t)b->sizes[id];
 	return true;
 }

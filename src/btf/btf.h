@@ -18,6 +18,8 @@
 
 struct report;
 
+#define BTF_NO_SIZE UINT64_MAX
+
 enum {
 	BTF_SIZE_MAX = 16 << 20, /* bytes of a whole object */
 	BTF_TYPES_MAX = 0xfffff,
@@ -32,11 +34,11 @@ struct btf_obj {
 	uint32_t n_types;	       /* void included */
 	const char *strings;
 	uint32_t strings_size;
-	uint32_t *sizes; /* size in bytes of each type, modifiers resolved; 0: has none */
+	uint64_t *sizes; /* size in bytes of each type, modifiers resolved, or BTF_NO_SIZE */
 	uint32_t *bases; /* each type with modifiers and typedefs taken off */
 };
 
-/* Checks and copies. -EINVAL, -E2BIG, -ENOTSUPP (header of a newer version), -ENOMEM, with the
+/* Checks and copies. -EINVAL, -E2BIG, -EEXIST (a loop), -ENOTSUPP (a newer header), with the
  * kernel's words in `log`. One reference for the caller. */
 int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf_obj **out);
 

@@ -45,7 +45,7 @@ static int meta_int(const struct meta *m)
 		return meta_fail(m, "nr_bits exceeds 128");
 	if ((bits + 7) / 8 > m->t->size)
 		return meta_fail(m, "nr_bits exceeds type_size");
-	if (encoding & (encoding - 1))
+	if (encoding & (encoding - 1) || encoding > BTF_INT_BOOL)
 		return report_fail(m->log, -E_NOTSUPP, "[%u] Unsupported encoding", m->id);
 	return 0;
 }
@@ -172,10 +172,13 @@ static const struct kind_row {
 
 enum { KIND_MAX = BTF_KIND_ENUM64 };
 
+/* In the kernel's character set, which is Latin-1. */
 static bool printable(const char *s)
 {
 	for (; *s; s++) {
-		if (*s < 0x20 || *s > 0x7e)
+		unsigned char c = (unsigned char)*s;
+
+		if (c < 0x20 || (c > 0x7e && c < 0xa0))
 			return false;
 	}
 	return true;

@@ -47,7 +47,7 @@ static bool is_source_only(const struct btf_type *t)
 
 static bool has_size(const struct walk *w, uint32_t id)
 {
-	return w->b->sizes[id] != BTF_NO_OFFSET;
+	return w->b->sizes[id] != BTF_NO_SIZE;
 }
 
 /* A type that pointers and modifiers may lead to though it has no size. */
@@ -101,15 +101,13 @@ static bool int_is_regular(const struct btf_type *t)
 {
 	uint32_t data = *(const uint32_t *)(t + 1), bits = BTF_INT_BITS(data);
 
-	return !BTF_INT_OFFSET(data) && bits % 8 == 0 && bits && (bits & (bits - 1)) == 0 &&
-	       bits / 8 == t->size;
+	return !BTF_INT_OFFSET(data) && bits % 8 == 0 && bits && (bits & (bits - 1)) == 0;
 }
 
 static int array_resolve(struct walk *w, uint32_t id, unsigned depth)
 {
 	const struct btf_array *a = (const void *)(w->b->types[id] + 1);
 	const struct btf_type *index, *elem;
-	uint32_t size;
 	int err = needs(w, id, a->index_type, depth, "Invalid index");
 
 	if (err)
@@ -125,18 +123,19 @@ static int array_resolve(struct walk *w, uint32_t id, unsigned depth)
 	elem = w->b->types[w->b->bases[a->type]];
 	if (btf_kind(elem) == BTF_KIND_INT && !int_is_regular(elem))
 		return fail(w, id, "Invalid array of int");
-	if (__builtin_mul_overflow(w->b->sizes[a->type], a->nelems, &size) || size == BTF_NO_OFFSET)
+	if (a->nelems && w->b->sizes[a->type] > UINT32_MAX / a->nelems)
 		return fail(w, id, "Array size overflows U32_MAX");
-	w->b->sizes[id] = size;
+	w->b->sizes[id] = w->b->sizes[a->type] * a->nelems;
 	return 0;
 }
 
-/* Bits that a bit field of this type may have at most; 0: it may not be one. */
-static uint32_t bitfield_room(const struct btf_type *t)
+/* Bits of an integer in a struct, which may also be a bit field of fewer; 0: no integer. Enums
+ * count as int, whatever their size. */
+static uint32_t integer_bits(const struct btf_type *t)
 {
 	if (btf_kind(t) == BTF_KIND_INT)
 		return BTF_INT_BITS(*(const uint32_t *)(t + 1));
-	return btf_kind(t) == BTF_KIND_ENUM || btf_kind(t) == BTF_KIND_ENUM64 ? t->size * 8 : 0;
+	return btf_kind(t) == BTF_KIND_ENUM || btf_kind(t) == BTF_KIND_ENUM64 ? 32 : 0;
 }
 
 /* A member of resolved type: it lies in the struct, and only integers have odd bits. */
@@ -148,18 +147,18 @@ static int member_check(const struct walk *w, uint32_t id, const struct btf_memb
 	uint64_t bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(m->offset) : 0;
 	bool odd_int = btf_kind(t) == BTF_KIND_INT && !kflag;
 
-	if (bits > bitfield_room(t))
+	if (bits > integer_bits(t))
 		return fail(w, id, "Invalid member bitfield_size");
-	if (odd_int) {
-		uint32_t data = *(const uint32_t *)(t + 1);
-
-		off += BTF_INT_OFFSET(data);
-		bits = BTF_INT_BITS(data);
-	} else if (!bits) {
-		if (off % 8)
-			return fail(w, id, "Member is not byte aligned");
-		bits = (uint64_t)w->b->sizes[m->type] * 8;
-	}
+	if (odd_int)
+		off += BTF_INT_OFFSET(*(const uint32_t *)(t + 1));
+	else if (!bits && off % 8)
+		return fail(w, id, "Member is not byte aligned");
+	if (!bits)
+		bits = kflag || odd_int ? integer_bits(t) : 0;
+	if (!bits)
+		bits = w->b->sizes[m->type] * 8;
+	if (odd_int && off % 8 + bits > 128)
+		return fail(w, id, "nr_copy_bits exceeds 128");
 	return (off + bits + 7) / 8 > s->size ? fail(w, id, "Member exceeds struct_size") : 0;
 }
 
@@ -225,7 +224,7 @@ static int value_resolve(struct walk *w, uint32_t id, unsigned depth)
 	if (w->state[id] == DONE)
 		return 0;
 	if (w->state[id] == DOING)
-		return report_fail(w->log, -ELOOP, "[%u] Loop detected", id);
+		return report_fail(w->log, -EEXIST, "[%u] Loop detected", id);
 	if (depth >= DEPTH_MAX)
 		return report_fail(w->log, -E2BIG, "[%u] Exceeded max resolving depth:%u", id,
 				   DEPTH_MAX);
@@ -255,7 +254,7 @@ static int pointer_loops(struct walk *w, uint32_t id)
 
 	while (w->state[at] != DONE && (btf_kind(t) == BTF_KIND_PTR || is_modifier(t))) {
 		if (steps++ > w->b->n_types)
-			return report_fail(w->log, -ELOOP, "[%u] Loop detected", id);
+			return report_fail(w->log, -EEXIST, "[%u] Loop detected", id);
 		at = t->type;
 		t = w->b->types[at];
 	}
@@ -355,11 +354,11 @@ static int tag_check(const struct walk *w, uint32_t id)
 	return component == -1 || component < n ? 0 : fail(w, id, "Invalid component_idx");
 }
 
-/* Type tags stand right behind the pointer, before other modifiers. */
+/* In a chain of modifiers, type tags come before all others. */
 static int tag_order_check(const struct walk *w, uint32_t id)
 {
 	bool others = false;
-	const struct btf_type *t = w->b->types[w->b->types[id]->type];
+	const struct btf_type *t = w->b->types[id];
 
 	for (; is_modifier(t); t = w->b->types[t->type]) {
 		if (btf_kind(t) != BTF_KIND_TYPE_TAG)
@@ -399,10 +398,8 @@ static int walks(struct walk *w)
 	memset(w->state, TODO, w->b->n_types);
 	for (uint32_t i = 1; i < w->b->n_types && !err; i++)
 		err = relation_check(w, i);
-	for (uint32_t i = 1; i < w->b->n_types && !err; i++) {
-		if (btf_kind(w->b->types[i]) == BTF_KIND_PTR)
-			err = tag_order_check(w, i);
-	}
+	for (uint32_t i = 1; i < w->b->n_types && !err; i++)
+		err = tag_order_check(w, i);
 	return err;
 }
 
