@@ -150,6 +150,47 @@ void item_call_tail(struct gen *g)
 	emit_define(g, LOST | R0);
 }
 
+/* Something with the value at r0, and r0 is a number again. */
+static void use_value(struct gen *g)
+{
+	const int32_t off = 8 * rng_between(&g->rng, 0, MAP_VALUE / 8 - 1);
+	const uint8_t r = pick_dst(g);
+	const uint32_t missing = emit_pinned(g, op_imm(OP_JEQ, 0, 0, 0));
+
+	if (rng_once_in(&g->rng, 3))
+		emit(g, op_load(r == 0 || r > 5 ? r : 0, 0, off, op_mode_size(4)));
+	else if (rng_below(&g->rng, 2))
+		emit(g, op_store(0, off, g->base, 4));
+	else
+		emit(g, (struct op){
+			    .code = OP_AADD, .mode = op_mode_size(8), .src = g->base, .off = off });
+	emit_const(g, 0, value_64(&g->rng));
+	emit_land(g, missing);
+}
+
+/* The key is the word below r10, the value the two below that. */
+void item_call_map(struct gen *g)
+{
+	static const int32_t calls[] = { HELPER_MAP_LOOKUP, HELPER_MAP_LOOKUP, HELPER_MAP_UPDATE,
+					 HELPER_MAP_UPDATE, HELPER_MAP_ERASE };
+	const int32_t call = calls[rng_below(&g->rng, COUNT(calls))];
+	struct op key = op_store(BPF_FP, -8, 0, 8);
+
+	if (g->leaf || g->stack < 8 + MAP_VALUE)
+		return item_plain(g);
+	key.mode &= (uint8_t)~OP_REG;
+	key.imm = rng_between(&g->rng, 0, MAP_KEYS - 1);
+	emit_pinned(g, key);
+	emit_const(g, 4, rng_below(&g->rng, 2) ? 0 : rng_below(&g->rng, 4));
+	argument_stack(g, 3, -8 - MAP_VALUE);
+	argument_stack(g, 2, -8);
+	emit_pinned(g, op_imm(OP_LDMAP, 0, 1, GEN_REF_MAPS + rng_between(&g->rng, 0, MAPS - 1)));
+	emit_pinned(g, op_imm(OP_CALL, 0, 0, call));
+	if (call == HELPER_MAP_LOOKUP)
+		use_value(g);
+	emit_define(g, LOST);
+}
+
 void item_load_packet(struct gen *g)
 {
 	const bool usable = g->base == 6 || (g->regs & ~g->reserved) >> 6 & 1;

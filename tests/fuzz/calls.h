@@ -17,6 +17,7 @@ void item_call_helper(struct gen *g);
 void item_call_sub(struct gen *g);
 void item_call_back(struct gen *g);
 void item_call_tail(struct gen *g);
+void item_call_map(struct gen *g);
 void item_load_packet(struct gen *g);
 
 #endif

@@ -16,7 +16,8 @@ enum {
 	GEN_UNITS = 4,	/* the program, and what it may tail-call */
 	GEN_SUBS = 9,	/* most functions of a unit */
 	GEN_FRAMES = 8, /* deepest chain of calls */
-	GEN_REFS = 3,	/* unit.refs: the tail call map, a map value, a variable */
+	GEN_REFS = 6,	/* unit.refs: the tail call map, a map value, a variable, maps.h's maps */
+	GEN_REF_MAPS = 3,
 };
 
 /* Names of the items (instructions, branches, loops, calls) of a program: see gen_case_new. */

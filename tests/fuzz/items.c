@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "emit.h"
+#include "world.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -270,15 +271,18 @@ static void item_probe(struct gen *g)
 	place_done(g, &p);
 }
 
+/* The running slot's memory lies elsewhere in each process, so its address does not stay. */
 static void item_percpu(struct gen *g)
 {
-	const uint8_t src = pick_dst(g), dst = pick_dst(g);
+	const uint8_t src = pick_dst(g), dst = pick_dst(g), to = pick_dst(g);
+	const int32_t off = value_offset(&g->rng, -32768, 32767, 1);
 	struct op op = { .code = OP_PERCPU, .dst = dst, .src = src };
 
-	emit_const(g, src, rng_below(&g->rng, 512) * 8);
+	emit_const(g, src,
+		   (uint64_t)((int64_t)world_percpu() + rng_between(&g->rng, 0, 511) * 8 - off));
 	emit_pinned(g, op);
-	emit(g,
-	     op_load(pick_dst(g), dst, value_offset(&g->rng, -32768, 32767, 1), op_mode_size(8)));
+	emit(g, op_load(to, dst, off, op_mode_size(8)));
+	emit_define(g, (uint16_t)(1u << dst));
 }
 
 void item_plain(struct gen *g)

@@ -140,6 +140,9 @@ static const helper_fn helpers[HELPER_COUNT] = {
 	[HELPER_MINUS] = helper_minus,
 	[HELPER_LOOP] = helper_loop,
 	[HELPER_TWICE] = helper_twice,
+	[HELPER_MAP_LOOKUP] = maps_lookup,
+	[HELPER_MAP_UPDATE] = maps_update,
+	[HELPER_MAP_ERASE] = maps_erase,
 };
 
 /* The packet is the first bytes of the context; negative offsets are those before it. */
@@ -157,29 +160,49 @@ static uint64_t load_abs(uint64_t ctx, int64_t offset, uint64_t size)
 
 static const struct env env = { helpers, HELPER_COUNT, load_abs };
 
+uint32_t world_percpu(void)
+{
+	static uint32_t off;
+
+	if (!off && percpu_init() == 0)
+		off = percpu_alloc(WORLD_HALF, 8);
+	return off;
+}
+
+static bool make_refs(struct world *w, struct ref refs[GEN_REFS])
+{
+	const uint64_t middle = (uintptr_t)w->mem + WORLD_HALF;
+	const uint64_t map = (uintptr_t)&w->map;
+
+	refs[0] = (struct ref){ .kind = REF_MAP, .map = &w->map.desc, .addr = map };
+	refs[1] = (struct ref){ REF_MAP, &w->map.desc, map, middle };
+	refs[2] = (struct ref){ .kind = REF_VAR, .addr = middle + 4096 };
+	for (unsigned i = 0; i < MAPS; i++) {
+		const struct map_desc *d = maps_get(i);
+
+		if (!d)
+			return false;
+		refs[GEN_REF_MAPS + i] =
+		    (struct ref){ .kind = REF_MAP, .map = d, .addr = (uintptr_t)d };
+	}
+	return true;
+}
+
 int world_bind(struct gen_case *c)
 {
 	struct world *w = world_get();
+	struct ref refs[GEN_REFS];
 
-	for (unsigned i = 0; w && i < c->n_units; i++) {
-		struct unit *u = c->unit[i];
-		const uint64_t middle = (uintptr_t)w->mem + WORLD_HALF;
-		const struct ref refs[GEN_REFS] = {
-			{ .kind = REF_MAP, .map = &w->map.desc, .addr = (uintptr_t)&w->map },
-			{ .kind = REF_MAP,
-			  .map = &w->map.desc,
-			  .addr = (uintptr_t)&w->map,
-			  .value = middle },
-			{ .kind = REF_VAR, .addr = middle + 4096 },
-		};
-
-		u->env = &env;
-		u->n_refs = GEN_REFS;
-		u->refs = mem_dup(refs, sizeof(refs));
-		if (!u->refs)
+	if (!w || !make_refs(w, refs) || !world_percpu())
+		return -ENOMEM;
+	for (unsigned i = 0; i < c->n_units; i++) {
+		c->unit[i]->env = &env;
+		c->unit[i]->n_refs = GEN_REFS;
+		c->unit[i]->refs = mem_dup(refs, sizeof(refs));
+		if (!c->unit[i]->refs)
 			return -ENOMEM;
 	}
-	return w ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* The memory that each run begins with. */
@@ -224,8 +247,11 @@ static void run_loaded(const struct loaded p[GEN_UNITS], const struct gen_case *
 	w->map.tail = (struct tail_array){ .n = c->n_units, .slot = slots };
 	memcpy(w->mem, fresh_memory(), sizeof(w->mem));
 	arguments(c, args);
-	percpu_self = (char *)w->mem + WORLD_HALF;
+	percpu_self = percpu_base(0);
+	memcpy(percpu_this(world_percpu()), fresh_memory(), WORLD_HALF);
+	maps_empty();
 	out->err = engine_run(&p[0], args, &out->r0);
+	maps_save(&out->maps);
 	percpu_self = NULL;
 	memcpy(out->mem, w->mem, sizeof(out->mem));
 }
@@ -243,13 +269,8 @@ bool world_run(const struct engine *e, const struct gen_case *c, struct report *
 	return ok;
 }
 
-void outcome_diff(const struct outcome *a, const struct outcome *b, char *text, unsigned size)
+static bool memory_diff(const struct outcome *a, const struct outcome *b, char *text, unsigned size)
 {
-	text[0] = 0;
-	if (a->err != b->err) {
-		snprintf(text, size, "error %d, %d", a->err, b->err);
-		return;
-	}
 	for (int i = 0; i < 2 * WORLD_HALF; i++) {
 		uint64_t va, vb;
 
@@ -259,9 +280,21 @@ void outcome_diff(const struct outcome *a, const struct outcome *b, char *text, 
 		memcpy(&vb, b->mem + (i & ~7), 8);
 		snprintf(text, size, "memory at r1%+d: 0x%llx, 0x%llx", (i & ~7) - WORLD_HALF,
 			 (unsigned long long)va, (unsigned long long)vb);
-		return;
+		return true;
 	}
-	if (a->r0 != b->r0)
+	return false;
+}
+
+void outcome_diff(const struct outcome *a, const struct outcome *b, char *text, unsigned size)
+{
+	text[0] = 0;
+	if (a->err != b->err)
+		snprintf(text, size, "error %d, %d", a->err, b->err);
+	else if (memory_diff(a, b, text, size))
+		return;
+	else if (a->r0 != b->r0)
 		snprintf(text, size, "r0: 0x%llx, 0x%llx", (unsigned long long)a->r0,
 			 (unsigned long long)b->r0);
+	else if (memcmp(&a->maps, &b->maps, sizeof(a->maps)) != 0)
+		snprintf(text, size, "contents of a map");
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "gen.h"
+#include "maps.h"
 
 struct engine;
 struct report;
@@ -27,11 +28,17 @@ enum {
 	HELPER_FIRST = 5,    /* r1 */
 	HELPER_XOR = 7,	     /* xors r3 into each of the r2 % (WORLD_SPAN + 1) bytes at r1 */
 	HELPER_MINUS = 11,   /* -1 */
-	HELPER_LOOP = 181,   /* calls r2 with (r3, r3, i, sum, r4) r1 % 4 times until it gives 1;
-			      * the sum of what it gave */
-	HELPER_TWICE = 182,  /* r1(r2, r2, r3, ..) and then r1(r2, r2, that, ..) */
+	HELPER_MAP_LOOKUP = 21, /* maps.h */
+	HELPER_MAP_UPDATE = 22,
+	HELPER_MAP_ERASE = 23,
+	HELPER_LOOP = 181,  /* calls r2 with (r3, r3, i, sum, r4) r1 % 4 times until it gives 1;
+			     * the sum of what it gave */
+	HELPER_TWICE = 182, /* r1(r2, r2, r3, ..) and then r1(r2, r2, that, ..) */
 	HELPER_COUNT,
 };
+
+/* Where the world's per-CPU memory begins: WORLD_HALF bytes, as an offset. */
+uint32_t world_percpu(void);
 
 /* The unit's refs and env. 0 or -ENOMEM. */
 int world_bind(struct gen_case *c);
@@ -41,6 +48,7 @@ struct outcome {
 	int err;
 	uint64_t r0;
 	uint8_t mem[2 * WORLD_HALF];
+	struct map_contents maps;
 };
 
 /* Fresh memory, then the program. False: it could not be
