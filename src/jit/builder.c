@@ -10,7 +10,7 @@ void builder_free(struct builder *b)
 	vec_free(&b->bytes);
 	vec_free(&b->branches);
 	vec_free(&b->labels);
-	vec_free(&b->lines);
+	mem_free(b->is_target);
 	vec_free(&b->faults);
 	vec_free(&b->fixups);
 }
@@ -42,7 +42,8 @@ void builder_grow(struct builder *b, size_t n)
 
 void builder_expect(struct builder *b, uint32_t n)
 {
-	if (vec_reserve(&b->bytes, (size_t)n * 5 + 64) || vec_reserve(&b->lines, n) ||
+	b->is_target = mem_zalloc(n, 1);
+	if (!b->is_target || vec_reserve(&b->bytes, (size_t)n * 5 + 64) ||
 	    vec_reserve(&b->labels, (size_t)n + 16) || vec_reserve(&b->branches, n / 6))
 		builder_no_memory(b);
 }
@@ -87,14 +88,6 @@ void builder_fault(struct builder *b, struct place at, struct place resume, uint
 	struct place_fault f = { at, resume, reg };
 
 	if (vec_push(&b->faults, f))
-		builder_no_memory(b);
-}
-
-void builder_line(struct builder *b, uint32_t op)
-{
-	struct place_line l = { builder_here(b), op };
-
-	if (vec_push(&b->lines, l))
 		builder_no_memory(b);
 }
 

@@ -56,14 +56,8 @@ struct builder {
 	char message[160];
 	VEC(uint8_t) bytes;
 	VEC(struct branch) branches;
-	VEC(struct place) labels; /* raw is UINT32_MAX until bound */
-	struct {
-		size_t n, cap;
-		struct place_line {
-			struct place at;
-			uint32_t op;
-		} *at;
-	} lines; /* where each op begins */
+	VEC(struct place) labels; /* raw is UINT32_MAX until bound; the first are the ops' */
+	uint8_t *is_target;	  /* for each op: something jumps to it */
 	struct {
 		size_t n, cap;
 		struct place_fault {
@@ -123,9 +117,6 @@ void builder_fixup(struct builder *b, struct place at, uint8_t kind, uint64_t ad
 /* The instruction at `at` may fault; then reg becomes zero (0xff: none) and it goes on at resume.
  * To be called in order of `at`. */
 void builder_fault(struct builder *b, struct place at, struct place resume, uint8_t reg);
-
-/* Code for op begins here. */
-void builder_line(struct builder *b, uint32_t op);
 
 /* Whether `address` is less than `reach` bytes away from wherever the code will lie. */
 bool builder_near(const struct builder *b, uint64_t address, uint64_t reach);

@@ -61,20 +61,32 @@ static uint16_t op_writes(const struct op *op)
 	return w;
 }
 
-static void frame_add(struct frame *f, const struct op *op, uint32_t i)
+/* What the bias of the frame register is chosen from. */
+struct fp_use {
+	uint32_t depth[BPF_STACK + 1]; /* accesses by bytes below r10 */
+	uint32_t moves;
+};
+
+static void frame_add(struct frame *f, struct fp_use *use, const struct op *op, uint32_t i)
 {
 	uint32_t depth = 0;
 
-	if (fp_is_base(op))
+	if (fp_is_base(op)) {
 		depth = access_depth(op);
-	if (fp_escapes(op) && depth < BPF_STACK)
-		depth = BPF_STACK;
+		use->depth[depth <= BPF_STACK ? depth : 0]++;
+	}
+	if (fp_escapes(op)) {
+		depth = depth < BPF_STACK ? BPF_STACK : depth;
+		f->fp_value |= !is_plain_move(op);
+		use->moves++;
+	}
 	f->fp |= fp_is_base(op) || fp_escapes(op);
 	f->stack = depth > f->stack ? depth : f->stack;
 	f->writes |= op_writes(op);
 	f->calls |=
 	    (op_has(op, P_CALL) && op->code != OP_TAILCALL) || op_row(op)->form == FORM_LDABS;
 	f->loops |= op->code == OP_MAYGOTO;
+	f->tail_calls += op->code == OP_TAILCALL;
 	if (op->code == OP_EXIT)
 		f->last_exit = i;
 }
@@ -94,27 +106,41 @@ static uint32_t sub_at(const struct unit *u, uint32_t op)
 	return lo;
 }
 
+/* What an op says about others: where jumps go, which subprograms C may call. */
+static void targets_note(struct builder *b, struct frame *frames, const struct op *op)
+{
+	if (op_has(op, P_JUMP))
+		b->is_target[op->off] = 1;
+	if (op->code == OP_LDFUNC)
+		frames[sub_at(b->unit, (uint32_t)op->off)].address_taken = true;
+}
+
+static void frame_finish(struct builder *b, struct frame *f, const struct fp_use *use, uint32_t sub)
+{
+	if (b->opts->stack)
+		f->stack = b->opts->stack[sub];
+	f->stack = (f->stack + 7) & ~7u;
+	f->fp |= f->loops;
+	b->tails |= f->tail_calls != 0;
+	if (b->target->bias && !f->fp_value)
+		f->bias = b->target->bias(f, use->depth, use->moves);
+}
+
 void frames_scan(struct builder *b, struct frame *frames)
 {
 	const struct unit *u = b->unit;
 
-	for (uint32_t s = 0; s < u->n_subs; s++) {
+	for (uint32_t s = 0; s < u->n_subs && !b->err; s++) {
 		struct frame *f = &frames[s];
+		struct fp_use use = { .moves = 0 };
 
 		f->first = u->subs[s];
 		f->end = s + 1 < u->n_subs ? u->subs[s + 1] : u->n_ops;
 		f->last_exit = UINT32_MAX;
 		for (uint32_t i = f->first; i < f->end; i++) {
-			const struct op *op = &u->ops[i];
-
-			frame_add(f, op, i);
-			b->tails |= op->code == OP_TAILCALL;
-			if (op->code == OP_LDFUNC)
-				frames[sub_at(u, (uint32_t)op->off)].address_taken = true;
+			frame_add(f, &use, &u->ops[i], i);
+			targets_note(b, frames, &u->ops[i]);
 		}
-		if (b->opts->stack)
-			f->stack = b->opts->stack[s];
-		f->stack = (f->stack + 7) & ~7u;
-		f->fp |= f->loops;
+		frame_finish(b, f, &use, s);
 	}
 }

@@ -22,6 +22,7 @@ struct jit_opts {
 	uint64_t features_off; /* target feature bits to do without, for tests */
 	bool blind;	       /* constant blinding */
 	bool landing_pads;     /* endbr64 / bti */
+	bool separate;	       /* -O0: each op on its own, no two become one instruction */
 	uint64_t base; /* address that the image is shown at when it is only dumped; 0 else. A dump
 			* may have references that nothing stands behind: addresses are made up */
 	const uint16_t *stack; /* stack bytes of each subprogram as the verifier found them; NULL:

@@ -42,6 +42,7 @@ static struct args args_of(const struct walk *w, const struct op *op)
 		.w32 = op->mode & OP_W32,
 		.dst = reg_of(w, op->dst),
 		.src = reg_of(w, op->src),
+		.first = reg_of(w, op->dst),
 		.size_log = (uint8_t)op_size_log(op),
 		.off = op->off,
 		.imm = op->imm,
@@ -96,16 +97,72 @@ static void lower_unary(struct walk *w, const struct op *op)
 	zero_extend(w, op);
 }
 
+/* The op behind the one in hand, when nothing else leads to it and it works on the same dst. */
+static const struct op *next_on_dst(const struct walk *w, const struct op *op)
+{
+	const struct op *next = &w->u->ops[w->i + 1];
+
+	if (w->b->opts->separate || w->i + 1 >= w->f->end || w->b->is_target[w->i + 1])
+		return NULL;
+	return op == &w->u->ops[w->i] && next->dst == op->dst ? next : NULL;
+}
+
+/* The next op is part of what was emitted for this one. */
+static void next_done(struct walk *w)
+{
+	builder_bind(w->b, ++w->i);
+}
+
+static bool is_add_imm(const struct op *op)
+{
+	return op->code == OP_ADD && !(op->mode & (OP_REG | OP_W32));
+}
+
+/* A copy of r10, or an address in the frame: the copy and the offset added to it are one. */
+static void lower_mov_fp(struct walk *w, const struct op *op)
+{
+	const struct op *next = next_on_dst(w, op);
+	bool both = next && is_add_imm(next);
+
+	w->t->add3(w->b, reg_of(w, op->dst), w->t->reg[BPF_FP],
+		   w->f->bias + (both ? next->imm : 0));
+	if (both)
+		next_done(w);
+}
+
+/* `dst = src; dst op= x` as `dst = src op x`. The widths allow it when the copy keeps all that the
+ * operation reads. */
+static bool fuse_mov(struct walk *w, const struct op *op)
+{
+	const struct op *next = next_on_dst(w, op);
+	struct args a;
+
+	if (!next || op_row(next)->form != FORM_ALU || !w->t->rules[next->code].three ||
+	    (op->mode & OP_W32 && !(next->mode & OP_W32)) || op->src == op->dst ||
+	    (next->mode & OP_REG && next->src == next->dst))
+		return false;
+	a = args_of(w, next);
+	a.first = reg_of(w, op->src);
+	if (!a.rule->three(w->b, &a))
+		return false;
+	zero_extend(w, next);
+	next_done(w);
+	return true;
+}
+
 static void lower_mov(struct walk *w, const struct op *op)
 {
 	struct args a = args_of(w, op);
+	bool plain = !(op->mode & OP_SX);
 
 	if (!(op->mode & OP_REG)) {
 		w->t->mov_imm(w->b, a.dst, a.w32 ? (uint32_t)a.imm : (uint64_t)a.imm);
-		return;
+	} else if (op->src == BPF_FP && is_plain_move(op) && w->t->add3 && !w->f->fp_value) {
+		lower_mov_fp(w, op);
+	} else if (!plain || !fuse_mov(w, op)) {
+		a.rule->reg(w->b, &a);
+		zero_extend(w, op);
 	}
-	a.rule->reg(w->b, &a);
-	zero_extend(w, op);
 }
 
 static void lower_cast(struct walk *w, const struct op *op)
@@ -168,6 +225,8 @@ static void fit_offset(struct walk *w, struct args *a, uint8_t *base)
 	struct args add = { .rule = &w->t->rules[OP_ADD], .op = a->op };
 	bool plain = a->op->code == OP_LD || a->op->code == OP_ST;
 
+	if (*base == w->t->reg[BPF_FP])
+		a->off += w->f->bias;
 	if (w->t->off_fits(w->b, a))
 		return;
 	w->t->mov_imm(w->b, w->t->address_tmp, (uint64_t)(int64_t)a->off);
@@ -189,6 +248,19 @@ static bool has_arena(struct walk *w, const struct op *op)
 	return op->mode & OP_ARENA;
 }
 
+/* A load and the change of its byte order. The target's order is little-endian. */
+static bool fuse_swap(struct walk *w, const struct op *op, const struct args *a)
+{
+	const struct op *next = next_on_dst(w, op);
+
+	if (!next || !w->t->load_swapped || op->mode & OP_SX || op->code != OP_LD ||
+	    (next->code != OP_TOBE && next->code != OP_BSWAP) || next->imm != 8 << a->size_log ||
+	    !w->t->load_swapped(w->b, a))
+		return false;
+	next_done(w);
+	return true;
+}
+
 static void lower_load(struct walk *w, const struct op *op)
 {
 	struct args a = args_of(w, op);
@@ -198,7 +270,8 @@ static void lower_load(struct walk *w, const struct op *op)
 		return;
 	fit_offset(w, &a, &a.src);
 	at = builder_here(w->b);
-	a.rule->reg(w->b, &a);
+	if (!fuse_swap(w, op, &a))
+		a.rule->reg(w->b, &a);
 	if (op->mode & OP_PROBE)
 		builder_fault(w->b, at, builder_here(w->b), a.dst);
 }
@@ -413,6 +486,10 @@ static void lower_end(struct walk *w)
 	}
 	if (w->f->last_exit == UINT32_MAX)
 		builder_bind(w->b, w->f->leave);
+	if (w->f->tail_calls > 1 && w->t->tail_shared) {
+		builder_bind(w->b, w->f->tail);
+		w->t->tail_shared(w->b, w->f);
+	}
 }
 
 static void landing_pad(struct walk *w)
@@ -427,15 +504,12 @@ static void lower_sub(struct walk *w)
 
 	w->b->frame = f;
 	w->b->op = f->first;
-	builder_line(w->b, f->first);
 	builder_bind(w->b, f->label);
 	if (f == w->frames || f->address_taken)
 		landing_pad(w);
 	w->t->enter(w->b, f);
 	for (w->i = f->first; w->i < f->end && !w->b->err; w->i++) {
 		w->b->op = w->i;
-		if (w->i != f->first)
-			builder_line(w->b, w->i);
 		builder_bind(w->b, w->i);
 		lower_op(w, &w->u->ops[w->i]);
 	}
@@ -451,9 +525,10 @@ static void labels_set(struct builder *b, struct frame *frames)
 	for (uint32_t s = 0; s < u->n_subs; s++) {
 		struct frame *f = &frames[s];
 
-		f->label = builder_labels(b, 3);
+		f->label = builder_labels(b, 4);
 		f->leave = f->label + 1;
 		f->leave_zero = f->label + 2;
+		f->tail = f->label + 3;
 	}
 }
 

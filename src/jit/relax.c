@@ -77,11 +77,21 @@ static void bytes_merge(struct builder *b, const uint32_t *before, uint8_t *out)
 	memcpy(out + raw + before[b->branches.n], b->bytes.at + raw, b->bytes.n - raw);
 }
 
+/* An op's code begins at its label; that of a subprogram's first op with the way in. */
+static void lines_fill(const struct builder *b, const uint32_t *before, struct code *c)
+{
+	const struct unit *u = b->unit;
+
+	for (uint32_t i = 0; i < u->n_ops; i++)
+		c->lines[i] = (struct code_line){ place_offset(before, b->labels.at[i]), i };
+	for (uint32_t s = 0; s < u->n_subs; s++)
+		c->lines[u->subs[s]].offset =
+		    s ? place_offset(before, b->labels.at[c->sub_offset[s]]) : 0;
+	c->n_lines = u->n_ops;
+}
+
 static void tables_fill(const struct builder *b, const uint32_t *before, struct code *c)
 {
-	for (size_t i = 0; i < b->lines.n; i++)
-		c->lines[i] = (struct code_line){ place_offset(before, b->lines.at[i].at),
-						  b->lines.at[i].op };
 	for (size_t i = 0; i < b->faults.n; i++) {
 		const struct place_fault *f = &b->faults.at[i];
 
@@ -94,7 +104,6 @@ static void tables_fill(const struct builder *b, const uint32_t *before, struct 
 		c->fixups[i] =
 		    (struct code_fixup){ place_offset(before, f->at), f->kind, f->address };
 	}
-	c->n_lines = b->lines.n;
 	c->n_faults = b->faults.n;
 	c->n_fixups = b->fixups.n;
 }
@@ -118,7 +127,7 @@ int relax(struct builder *b, struct code *c)
 		layout(b, before);
 		c->size = b->bytes.n + before[b->branches.n];
 		c->bytes = mem_zalloc(c->size, 1);
-		c->lines = mem_zalloc(b->lines.n, sizeof(*c->lines));
+		c->lines = mem_zalloc(b->unit->n_ops, sizeof(*c->lines));
 		c->faults = mem_zalloc(b->faults.n, sizeof(*c->faults));
 		c->fixups = mem_zalloc(b->fixups.n, sizeof(*c->fixups));
 		if (!c->bytes || !c->lines || !c->faults || !c->fixups)
@@ -126,6 +135,7 @@ int relax(struct builder *b, struct code *c)
 	}
 	if (!b->err) {
 		bytes_merge(b, before, c->bytes);
+		lines_fill(b, before, c);
 		tables_fill(b, before, c);
 		labels_resolve(b, before, c);
 	}

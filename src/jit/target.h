@@ -23,6 +23,7 @@ struct args {
 	const struct op *op;
 	bool w32;
 	uint8_t dst, src; /* loads and LDACQ: base is src; stores and atomics: base is dst */
+	uint8_t first;	  /* three operands: dst = first op src, or op imm; else dst */
 	uint8_t size_log; /* memory: log2 of the bytes */
 	int32_t off;	  /* memory: bytes from base */
 	int64_t imm;
@@ -39,18 +40,25 @@ struct rule {
 	emit_fn imm;
 	bool (*fits)(const struct args *a); /* NULL: every immediate */
 	uint32_t code;			    /* the target's own: opcode, condition */
+	/* dst = first op src or imm in one instruction that is no larger than a move and the op.
+	 * False, with nothing emitted: there is none. May be NULL. */
+	bool (*three)(struct builder *b, const struct args *a);
 };
 
 /* One subprogram. */
 struct frame {
 	uint32_t first, end; /* ops */
 	uint32_t stack;	     /* bytes below r10 that are used, a multiple of 8 */
+	int32_t bias;	     /* the frame register holds r10 - bias */
 	uint32_t last_exit;  /* the EXIT that holds the epilogue, or UINT32_MAX */
 	uint32_t label;	     /* entry */
 	uint32_t leave;	     /* label of the epilogue */
 	uint32_t leave_zero; /* label of "r0 = 0" before it, bound when used */
+	uint32_t tail_calls; /* how many; from two on they share one sequence */
+	uint32_t tail;	     /* label of that sequence */
 	uint16_t writes;     /* BPF registers that are written, a bit each */
 	bool fp;	     /* r10 is read */
+	bool fp_value;	     /* ... other than as a base or by a plain move */
 	bool calls;	     /* calls something */
 	bool loops;	     /* has may_goto: the budget is the 8 bytes below `stack` */
 	bool address_taken;  /* LDFUNC: must be callable from C */
@@ -72,13 +80,13 @@ struct cpu_row {
 struct target {
 	const char *name;
 	uint32_t traits;
-	uint8_t reg[BPF_REGS];	  /* native number of each BPF register */
-	uint8_t leaf_reg[4];	  /* of r6-r9 in a subprogram that calls nothing */
-	uint8_t tmp;		  /* what the walker may use for constants */
-	uint8_t address_tmp;	  /* ... and for addresses */
-	uint8_t trap[4];	  /* repeated to fill unused room; begins with the fault encoding */
-	uint64_t call_reach;	  /* bytes that a direct call spans */
-	int64_t thread_vars;	  /* where thread variables begin, from the thread pointer; for dumps */
+	uint8_t reg[BPF_REGS]; /* native number of each BPF register */
+	uint8_t leaf_reg[4];   /* of r6-r9 in a subprogram that calls nothing */
+	uint8_t tmp;	       /* what the walker may use for constants */
+	uint8_t address_tmp;   /* ... and for addresses */
+	uint8_t trap[4];       /* repeated to fill unused room; begins with the fault encoding */
+	uint64_t call_reach;   /* bytes that a direct call spans */
+	int64_t thread_vars; /* where thread variables begin, from the thread pointer; for dumps */
 	const struct rule *rules; /* by op code */
 
 	/* Feature bits of a named CPU (NULL: of the one that runs this); -EINVAL: no such name. */
@@ -88,13 +96,24 @@ struct target {
 	/* An address: as mov_imm, or shorter relative to the code. */
 	void (*mov_address)(struct builder *b, uint8_t dst, uint64_t address);
 	bool (*off_fits)(const struct builder *b, const struct args *a);
+	/* dst = src + imm. Only where there is a bias. */
+	void (*add3)(struct builder *b, uint8_t dst, uint8_t src, int64_t imm);
+	/* A load and the byte swap of what was loaded in one; false, nothing emitted: no. NULL. */
+	bool (*load_swapped)(struct builder *b, const struct args *a);
+	/* The best bias for a frame with depth[n] accesses at n bytes below r10 (n up to BPF_STACK)
+	 * and `moves` copies of r10 or addresses made from it. NULL: the target reaches r10 in its
+	 * own way. */
+	int32_t (*bias)(const struct frame *f, const uint32_t *depth, uint32_t moves);
 	void (*jump)(struct builder *b, uint32_t label);
 	void (*call)(struct builder *b, uint64_t address);
 	/* r0 = table[dst] of r1-r5; -EOPNOTSUPP in r0 when there is no such entry. */
 	void (*call_table)(struct builder *b, uint8_t dst, const helper_fn *table, uint32_t n);
 	void (*call_label)(struct builder *b, uint32_t label);
 	void (*label_address)(struct builder *b, uint8_t dst, uint32_t label);
+	/* A tail call: in place, or through the sequence at f->tail, which tail_shared emits behind
+	 * the subprogram's last op (NULL: always in place). */
 	void (*tail_call)(struct builder *b, const struct frame *f);
+	void (*tail_shared)(struct builder *b, const struct frame *f);
 	void (*may_goto)(struct builder *b, const struct frame *f, uint32_t label);
 	void (*percpu)(struct builder *b, uint8_t dst, uint8_t src);
 	void (*nospec)(struct builder *b);
@@ -123,6 +142,12 @@ extern const struct target target_x86_64, target_arm64;
 
 /* Lowers the unit; errors stick in b. Fills frames[n_subs]. */
 void lower(struct builder *b, struct frame *frames, struct code *code);
+
+/* dst = src, all 64 bits. */
+static inline bool is_plain_move(const struct op *op)
+{
+	return op->code == OP_MOV && (op->mode & ~OP_SIZE_MASK) == OP_REG;
+}
 
 /* What each subprogram needs (frame.c). */
 void frames_scan(struct builder *b, struct frame *frames);

@@ -282,3 +282,71 @@ void x86_swap(struct builder *b, const struct args *a)
 	x_rol16_ri8(b, 0, a->dst, 8);
 	x_movzx16(b, 0, a->dst, a->dst);
 }
+
+/* rbp and r13 as base need a displacement; as index they do not. */
+static void lea_sum(struct builder *b, unsigned w, unsigned dst, unsigned x, unsigned y)
+{
+	bool swap = (x & 7) == RBP;
+
+	x_lea_x(b, w, dst, swap ? y : x, swap ? x : y, 0, 0);
+}
+
+bool x86_add_three(struct builder *b, const struct args *a)
+{
+	if (a->op->mode & OP_REG)
+		lea_sum(b, !a->w32, a->dst, a->first, a->src);
+	else
+		x_lea(b, !a->w32, a->dst, a->first, a->imm);
+	return true;
+}
+
+bool x86_sub_three(struct builder *b, const struct args *a)
+{
+	if (a->op->mode & OP_REG || a->imm == INT32_MIN)
+		return false;
+	x_lea(b, !a->w32, a->dst, a->first, -a->imm);
+	return true;
+}
+
+bool x86_and_three(struct builder *b, const struct args *a)
+{
+	if (a->op->mode & OP_REG || (a->imm != 0xff && a->imm != 0xffff))
+		return false;
+	if (a->imm == 0xff)
+		x_movzx8(b, 0, a->dst, a->first);
+	else
+		x_movzx16(b, 0, a->dst, a->first);
+	return true;
+}
+
+bool x86_mul_three(struct builder *b, const struct args *a)
+{
+	unsigned w = !a->w32;
+	int64_t imm = a->imm;
+
+	if (a->op->mode & OP_REG || imm == 1 || imm == -1 || !(imm & (imm - 1)))
+		return false;
+	if (imm == 3 || imm == 5 || imm == 9)
+		x_lea_x(b, w, a->dst, a->first, a->first, imm == 3 ? 1 : imm == 5 ? 2 : 3, 0);
+	else if (fits_s8(imm))
+		x_imul_rri8(b, w, a->dst, a->first, imm);
+	else
+		x_imul_rri32(b, w, a->dst, a->first, imm);
+	return true;
+}
+
+bool x86_shift_three(struct builder *b, const struct args *a)
+{
+	bool by_one = a->op->code == OP_LSH && (a->imm & (a->w32 ? 31 : 63)) == 1;
+
+	if (!(a->op->mode & OP_REG)) {
+		if (by_one)
+			lea_sum(b, !a->w32, a->dst, a->first, a->first);
+		return by_one;
+	}
+	if (!(b->features & FEAT_BMI2))
+		return false;
+	x_put(b, shift_of(a->op->code)->vex,
+	      &(struct x_args){ .w = !a->w32, .reg = a->dst, .rm = a->first, .vreg = a->src });
+	return true;
+}

@@ -112,6 +112,24 @@ static struct shape shape_of(const struct frame *f)
 	return (struct shape){ f->fp, local };
 }
 
+/* A displacement of one byte reaches 128 bytes below the frame register; with the register set
+ * lower, up to 248 bytes below r10. Each access that comes into reach saves 3 bytes, each address
+ * made from r10 costs one, entering and leaving 6. */
+int32_t x86_bias(const struct frame *f, const uint32_t *depth, uint32_t moves)
+{
+	int64_t gain = -(int64_t)moves - 6, best_gain = 0;
+	int32_t best = 0;
+
+	for (int32_t bias = 1; bias <= 120; bias++) {
+		gain += 3 * (int64_t)depth[RED_ZONE + bias];
+		if (bias % 8 == 0 && gain > best_gain) {
+			best_gain = gain;
+			best = bias;
+		}
+	}
+	return best;
+}
+
 void x86_enter(struct builder *b, const struct frame *f)
 {
 	struct shape s = shape_of(f);
@@ -121,7 +139,10 @@ void x86_enter(struct builder *b, const struct frame *f)
 			x_push(b, 0, saved[i].native);
 	if (s.fp) {
 		x_push(b, 0, RBP);
-		x_mov_rr(b, 1, RBP, RSP);
+		if (f->bias)
+			x_lea(b, 1, RBP, RSP, -(int64_t)f->bias);
+		else
+			x_mov_rr(b, 1, RBP, RSP);
 	}
 	if (s.local == 8 && !s.fp)
 		x_push(b, 0, RAX);
@@ -130,7 +151,7 @@ void x86_enter(struct builder *b, const struct frame *f)
 	else if (s.local)
 		x_sub_ri32(b, 1, RSP, s.local);
 	if (f->loops)
-		x_mov_mi32(b, 1, RBP, -(int64_t)f->stack - 8, 8 << 20);
+		x_mov_mi32(b, 1, RBP, f->bias - (int64_t)f->stack - 8, 8 << 20);
 }
 
 /* Pops the frame: rsp is as it was at entry. r0 and r1-r3 keep their values. */
@@ -138,7 +159,9 @@ static void frame_pop(struct builder *b, const struct frame *f)
 {
 	struct shape s = shape_of(f);
 
-	if (s.fp && s.local)
+	if (f->bias)
+		x_lea(b, 1, RSP, RBP, f->bias);
+	if (s.fp && s.local && !f->bias)
 		x_leave(b);
 	else if (s.fp)
 		x_pop(b, 0, RBP);
@@ -157,19 +180,18 @@ void x86_leave(struct builder *b, const struct frame *f)
 
 unsigned x86_leave_size(const struct frame *f)
 {
-	unsigned size = 1 + (f->fp || shape_of(f).local);
+	unsigned size = 1 + (f->fp || shape_of(f).local) + (f->bias ? 4 : 0);
 
 	for (unsigned i = 0; i < SAVED; i++)
 		size += is_saved(f, i) * (saved[i].native < R8 ? 1u : 2u);
 	return size;
 }
 
-/* r1: context, r2: map, r3: index, a 32-bit value. The callee is entered as if it had been called
- * in place of the running subprogram. */
-void x86_tail_call(struct builder *b, const struct frame *f)
+/* r1: context, r2: map, r3: index, a 32-bit value. Enters the callee as if it had been called in
+ * place of the running subprogram, or goes to `out`. */
+static void tail_enter(struct builder *b, const struct frame *f, uint32_t out)
 {
 	enum { TAIL = TAIL_ARRAY_OFFSET };
-	uint32_t out = builder_labels(b, 1);
 
 	x_cmp_mr(b, 0, RDX, RSI, TAIL + offsetof(struct tail_array, n));
 	x86_jcc(b, CC_BE, out);
@@ -186,5 +208,29 @@ void x86_tail_call(struct builder *b, const struct frame *f)
 	x_inc_fs(b, b->tail_tp);
 	frame_pop(b, f);
 	x_jmp_r(b, 0, TMP);
+}
+
+/* Where several tail calls share the sequence, each says in TMP2 where it goes on. */
+void x86_tail_call(struct builder *b, const struct frame *f)
+{
+	uint32_t out = builder_labels(b, 1);
+
+	if (f->tail_calls > 1) {
+		x86_label_address(b, TMP2, out);
+		x86_jump(b, f->tail);
+	} else {
+		tail_enter(b, f, out);
+	}
 	builder_bind(b, out);
+	if (f->tail_calls > 1 && b->opts->landing_pads)
+		x_endbr64(b);
+}
+
+void x86_tail_shared(struct builder *b, const struct frame *f)
+{
+	uint32_t out = builder_labels(b, 1);
+
+	tail_enter(b, f, out);
+	builder_bind(b, out);
+	x_jmp_r(b, 0, TMP2);
 }

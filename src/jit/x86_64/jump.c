@@ -56,7 +56,7 @@ void x86_cond_imm(struct builder *b, const struct args *a)
 /* The budget is a signed 64-bit count that goes below zero and never comes back. */
 void x86_may_goto(struct builder *b, const struct frame *f, uint32_t label)
 {
-	x_sub_mi8(b, 1, RBP, -(int64_t)f->stack - 8, 1);
+	x_sub_mi8(b, 1, RBP, f->bias - (int64_t)f->stack - 8, 1);
 	x86_jcc(b, CC_S, label);
 }
 

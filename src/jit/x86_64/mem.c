@@ -14,6 +14,19 @@ void x86_load(struct builder *b, const struct args *a)
 		  .w = a->size_log == 3, .reg = a->dst, .base = a->src, .disp = a->off });
 }
 
+bool x86_load_swapped(struct builder *b, const struct args *a)
+{
+	if (!(b->features & FEAT_MOVBE) || !a->size_log)
+		return false;
+	if (a->size_log == 1) {
+		x_movbe_load16(b, 0, a->dst, a->src, a->off);
+		x_movzx16(b, 0, a->dst, a->dst);
+	} else {
+		x_movbe_load(b, a->size_log == 3, a->dst, a->src, a->off);
+	}
+	return true;
+}
+
 void x86_store_reg(struct builder *b, const struct args *a)
 {
 	static const enum x_insn stores[4] = { X_mov_store8, X_mov_store16, X_mov_store,

@@ -2,19 +2,19 @@
 #include "jit/x86_64/x86_64.h"
 
 static const struct rule rules[OP_COUNT] = {
-	[OP_ADD] = { x86_alu_reg, x86_alu_imm },
-	[OP_SUB] = { x86_alu_reg, x86_alu_imm },
+	[OP_ADD] = { x86_alu_reg, x86_alu_imm, .three = x86_add_three },
+	[OP_SUB] = { x86_alu_reg, x86_alu_imm, .three = x86_sub_three },
 	[OP_OR] = { x86_alu_reg, x86_alu_imm },
-	[OP_AND] = { x86_alu_reg, x86_alu_imm },
+	[OP_AND] = { x86_alu_reg, x86_alu_imm, .three = x86_and_three },
 	[OP_XOR] = { x86_alu_reg, x86_alu_imm },
-	[OP_MUL] = { x86_mul_reg, x86_mul_imm },
+	[OP_MUL] = { x86_mul_reg, x86_mul_imm, .three = x86_mul_three },
 	[OP_DIV] = { x86_div_reg, x86_div_imm },
 	[OP_SDIV] = { x86_div_reg, x86_div_imm },
 	[OP_MOD] = { x86_div_reg, x86_div_imm },
 	[OP_SMOD] = { x86_div_reg, x86_div_imm },
-	[OP_LSH] = { x86_shift_reg, x86_shift_imm },
-	[OP_RSH] = { x86_shift_reg, x86_shift_imm },
-	[OP_ARSH] = { x86_shift_reg, x86_shift_imm },
+	[OP_LSH] = { x86_shift_reg, x86_shift_imm, .three = x86_shift_three },
+	[OP_RSH] = { x86_shift_reg, x86_shift_imm, .three = x86_shift_three },
+	[OP_ARSH] = { x86_shift_reg, x86_shift_imm, .three = x86_shift_three },
 	[OP_UHMUL] = { x86_high_mul, NULL },
 	[OP_SHMUL] = { x86_high_mul, NULL },
 	[OP_NEG] = { x86_neg, NULL },
@@ -32,22 +32,27 @@ static const struct rule rules[OP_COUNT] = {
 	[OP_AXOR] = { x86_atomic_loop, NULL },
 	[OP_XCHG] = { x86_xchg, NULL },
 	[OP_CMPXCHG] = { x86_cmpxchg, NULL },
-	[OP_JEQ] = { x86_cond_reg, x86_cond_imm, NULL, CC_E },
-	[OP_JNE] = { x86_cond_reg, x86_cond_imm, NULL, CC_NE },
-	[OP_JGT] = { x86_cond_reg, x86_cond_imm, NULL, CC_A },
-	[OP_JGE] = { x86_cond_reg, x86_cond_imm, NULL, CC_AE },
-	[OP_JLT] = { x86_cond_reg, x86_cond_imm, NULL, CC_B },
-	[OP_JLE] = { x86_cond_reg, x86_cond_imm, NULL, CC_BE },
-	[OP_JSET] = { x86_cond_reg, x86_cond_imm, NULL, CC_NE },
-	[OP_JSGT] = { x86_cond_reg, x86_cond_imm, NULL, CC_G },
-	[OP_JSGE] = { x86_cond_reg, x86_cond_imm, NULL, CC_GE },
-	[OP_JSLT] = { x86_cond_reg, x86_cond_imm, NULL, CC_L },
-	[OP_JSLE] = { x86_cond_reg, x86_cond_imm, NULL, CC_LE },
+	[OP_JEQ] = { x86_cond_reg, x86_cond_imm, .code = CC_E },
+	[OP_JNE] = { x86_cond_reg, x86_cond_imm, .code = CC_NE },
+	[OP_JGT] = { x86_cond_reg, x86_cond_imm, .code = CC_A },
+	[OP_JGE] = { x86_cond_reg, x86_cond_imm, .code = CC_AE },
+	[OP_JLT] = { x86_cond_reg, x86_cond_imm, .code = CC_B },
+	[OP_JLE] = { x86_cond_reg, x86_cond_imm, .code = CC_BE },
+	[OP_JSET] = { x86_cond_reg, x86_cond_imm, .code = CC_NE },
+	[OP_JSGT] = { x86_cond_reg, x86_cond_imm, .code = CC_G },
+	[OP_JSGE] = { x86_cond_reg, x86_cond_imm, .code = CC_GE },
+	[OP_JSLT] = { x86_cond_reg, x86_cond_imm, .code = CC_L },
+	[OP_JSLE] = { x86_cond_reg, x86_cond_imm, .code = CC_LE },
 };
 
 static bool off_fits(const struct builder *b, const struct args *a)
 {
 	return true;
+}
+
+static void add3(struct builder *b, uint8_t dst, uint8_t src, int64_t imm)
+{
+	x_lea(b, 1, dst, src, imm);
 }
 
 /* The running slot's base is a thread variable at a fixed distance from the thread pointer. */
@@ -82,12 +87,16 @@ const struct target target_x86_64 = {
 	.mov_imm = x86_mov_imm,
 	.mov_address = x86_mov_address,
 	.off_fits = off_fits,
+	.add3 = add3,
+	.load_swapped = x86_load_swapped,
+	.bias = x86_bias,
 	.jump = x86_jump,
 	.call = x86_call,
 	.call_table = x86_call_table,
 	.call_label = x86_call_label,
 	.label_address = x86_label_address,
 	.tail_call = x86_tail_call,
+	.tail_shared = x86_tail_shared,
 	.may_goto = x86_may_goto,
 	.percpu = percpu,
 	.nospec = nospec,

@@ -60,6 +60,13 @@ void x86_swap(struct builder *b, const struct args *a);
 void x86_cmp_imm(struct builder *b, unsigned w, unsigned reg, int64_t imm);
 void x86_test_imm(struct builder *b, unsigned w, unsigned reg, int64_t imm);
 
+/* Three operands. */
+bool x86_add_three(struct builder *b, const struct args *a);
+bool x86_sub_three(struct builder *b, const struct args *a);
+bool x86_and_three(struct builder *b, const struct args *a);
+bool x86_mul_three(struct builder *b, const struct args *a);
+bool x86_shift_three(struct builder *b, const struct args *a);
+
 /* div.c */
 void x86_div_reg(struct builder *b, const struct args *a);
 void x86_div_imm(struct builder *b, const struct args *a);
@@ -67,6 +74,7 @@ void x86_high_mul(struct builder *b, const struct args *a);
 
 /* mem.c */
 void x86_load(struct builder *b, const struct args *a);
+bool x86_load_swapped(struct builder *b, const struct args *a);
 void x86_store_reg(struct builder *b, const struct args *a);
 void x86_store_imm(struct builder *b, const struct args *a);
 void x86_atomic(struct builder *b, const struct args *a);
@@ -91,7 +99,9 @@ void x86_call_table(struct builder *b, uint8_t dst, const helper_fn *table, uint
 void x86_call_label(struct builder *b, uint32_t label);
 void x86_label_address(struct builder *b, uint8_t dst, uint32_t label);
 void x86_tail_call(struct builder *b, const struct frame *f);
+void x86_tail_shared(struct builder *b, const struct frame *f);
 void x86_thunk(struct builder *b, uint32_t label);
+int32_t x86_bias(const struct frame *f, const uint32_t *depth, uint32_t moves);
 void x86_enter(struct builder *b, const struct frame *f);
 void x86_leave(struct builder *b, const struct frame *f);
 unsigned x86_leave_size(const struct frame *f);
