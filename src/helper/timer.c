@@ -13,7 +13,7 @@
 /* struct bpf_timer in a value holds the number of a row here, from 1 on. A row is never given
  * back: whoever still has its number finds it idle. */
 struct timer {
-	struct map *map; /* no reference: compared before it is used */
+	struct map *map; /* a reference while due is set */
 	uint64_t value;	 /* address of the bpf_timer */
 	uint64_t callback, owner;
 	uint64_t due; /* ns of its clock; 0: not running */
@@ -59,6 +59,8 @@ static void timer_due_set(struct timer *t, uint64_t due)
 {
 	uint32_t n = timers.running + (due != 0) - (t->due != 0);
 
+	if (due && !t->due)
+		obj_get(&t->map->obj);
 	t->due = due;
 	__atomic_store_n(&timers.running, n, __ATOMIC_RELEASE);
 }
@@ -123,6 +125,7 @@ HELPER_FN(timer_start, r1, r2, r3, r4, r5)
 
 HELPER_FN(timer_cancel, r1, r2, r3, r4, r5)
 {
+	struct map *held = NULL;
 	struct timer *t;
 	int ret = -EINVAL;
 
@@ -132,44 +135,49 @@ HELPER_FN(timer_cancel, r1, r2, r3, r4, r5)
 	t = timer_of(r1);
 	if (t) {
 		ret = t->due != 0;
+		held = t->due ? t->map : NULL;
 		timer_due_set(t, 0);
 		t->callback = 0;
 	}
 	pthread_mutex_unlock(&timers.lock);
+	if (held)
+		obj_put(&held->obj);
 	return helper_err(ret);
 }
 
-/* The value that holds the timer: the key goes to *key. An element that is gone has none. */
-static uint8_t *value_find(const struct timer *t, void *key)
+/* The key of the value that holds the timer, by search. -ENOENT when the element is gone. */
+static int key_find(const struct timer *t, const uint8_t *value, void *key)
 {
 	struct map *m = t->map;
 	int err = m->ops->next_key ? m->ops->next_key(m, NULL, key) : -ENOENT;
-	uint8_t *v;
 
-	while (!err) {
-		v = m->ops->lookup(m, key);
-		if (v && t->value - (uintptr_t)v < m->desc.value_size)
-			return v;
+	while (!err && m->ops->lookup(m, key) != value)
 		err = m->ops->next_key(m, key, key);
-	}
-	return NULL;
+	return err;
+}
+
+/* The element is not the one any more that the timer was made in. */
+static bool timer_is_stale(const struct timer *t, size_t row)
+{
+	return *(const uint64_t *)ptr_of(t->value) != row + 1;
 }
 
 static void timer_call(const struct timer *t)
 {
+	uint8_t *value = (uint8_t *)ptr_of(t->value) - t->map->timer_off;
 	void *key = mem_zalloc(1, t->map->desc.key_size);
-	uint8_t *value = key ? value_find(t, key) : NULL;
 
-	if (value) {
+	if (t->callback && key && key_find(t, value, key) == 0) {
 		firing = t->value;
 		callback_call(t->callback, (uintptr_t)t->map, (uintptr_t)key, (uintptr_t)value, 0,
 			      0);
 		firing = 0;
 	}
 	mem_free(key);
+	obj_put(&t->map->obj);
 }
 
-/* Takes a due timer of owner out; false when there is none. */
+/* Takes a due timer of owner out, with its map's reference; false when there is none. */
 static bool timer_take(uint64_t owner, struct timer *out)
 {
 	bool found = false;
@@ -181,8 +189,10 @@ static bool timer_take(uint64_t owner, struct timer *out)
 		if (!t->due || t->owner != owner || now(t->clock) < t->due)
 			continue;
 		*out = *t;
-		timer_due_set(t, 0);
 		found = true;
+		timer_due_set(t, 0);
+		if (timer_is_stale(t, i))
+			out->callback = 0;
 	}
 	pthread_mutex_unlock(&timers.lock);
 	return found;
