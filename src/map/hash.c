@@ -14,9 +14,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Keys of 4, 8 and 16 bytes: two rounds of a 64 x 64 -> 128 bit multiplication, folded, each with
- * the seed in one factor. Every key bit reaches every result bit, and without the seed no set of
- * keys is known to collide; two multiplications cost less than XXH3's general way in. */
+/* Keys of 4, 8 and 16 bytes: two rounds of a 64 x 64 -> 128 bit multiplication, folded. Every key
+ * bit reaches every result bit. Both factors of the first round contain the seed: with a factor
+ * that a key alone decides, keys could make it zero and all collide. Two multiplications cost less
+ * than XXH3's way in, which other sizes take. */
 INLINE uint64_t mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 p = (unsigned __int128)a * b;
@@ -24,15 +25,27 @@ INLINE uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-INLINE uint64_t key_hash(const void *key, uint32_t size, uint64_t seed)
+INLINE uint64_t word_hash(uint64_t a, uint64_t b, uint32_t size, uint64_t seed)
 {
 	const uint64_t k1 = 0x9e3779b97f4a7c15, k2 = 0xd6e8feb86659fd93;
+	uint64_t turned = seed << 32 | seed >> 32;
+
+	return mix(mix(a ^ k1 ^ seed, b ^ k2 ^ turned) ^ seed, k1 + 2 * size);
+}
+
+static __attribute__((noinline)) uint64_t long_hash(const void *key, uint32_t size, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(key, size, seed);
+}
+
+INLINE uint64_t key_hash(const void *key, uint32_t size, uint64_t seed)
+{
 	uint64_t w[2] = { 0, 0 };
 
 	if (size != 4 && size != 8 && size != 16)
-		return XXH3_64bits_withSeed(key, size, seed);
+		return long_hash(key, size, seed);
 	memcpy(w, key, size);
-	return mix(mix(w[0] ^ k1 ^ seed, w[1] ^ k2) ^ seed, k1 + 2 * size);
+	return word_hash(w[0], w[1], size, seed);
 }
 
 /* The cell's key is padded with zeros and may change under us. */
@@ -86,17 +99,29 @@ INLINE uint32_t find(const struct hash *h, const void *key, uint32_t size)
 	return NONE;
 }
 
+/* A function for each size: none pays for another's registers. */
+#define FIND(name, size)                                                                           \
+	static __attribute__((noinline)) uint32_t name(const struct hash *h, const void *key)      \
+	{                                                                                          \
+		return find(h, key, size);                                                         \
+	}
+
+FIND(find_4, 4)
+FIND(find_8, 8)
+FIND(find_16, 16)
+FIND(find_any, h->key_size)
+
 uint32_t hash_find(const struct hash *h, const void *key)
 {
 	switch (h->key_size) {
 	case 4:
-		return find(h, key, 4);
+		return find_4(h, key);
 	case 8:
-		return find(h, key, 8);
+		return find_8(h, key);
 	case 16:
-		return find(h, key, 16);
+		return find_16(h, key);
 	default:
-		return find(h, key, h->key_size);
+		return find_any(h, key);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <urcu-bp.h>
@@ -82,6 +84,41 @@ static void a_prog_array_holds_programs(void **state)
 	assert_null(m->tail.slot[1]);
 	urcu_bp_barrier();
 	assert_int_equal(t[1].obj.refs, 1);
+	drop(m);
+}
+
+/* After fork() both sides can replace elements, and give references back. */
+static void a_child_replaces_programs_too(void **state)
+{
+	static const struct callee callee;
+	struct map *m = new_map(D(PROG_ARRAY, 4, 4, 3, 0));
+	struct thing t[2];
+	uint32_t key = 0;
+	pid_t child;
+	int status;
+
+	thing_init(&t[0], 1);
+	thing_init(&t[1], 2);
+	assert_int_equal(map_update_obj(m, &key, &t[0].obj, &callee, 0), 0);
+	assert_int_equal(map_update_obj(m, &key, &t[1].obj, &callee, 0), 0);
+	child = fork();
+	assert_int_equal(map_update_obj(m, &key, &t[0].obj, &callee, 0), 0);
+	obj_put(&t[1].obj);
+	urcu_bp_barrier();
+	if (!child)
+		_exit(!t[1].gone);
+	assert_true(t[1].gone);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	drop(m);
+}
+
+/* The fd is a client's: he cannot cut the memory off. */
+static void the_region_keeps_its_size(void **state)
+{
+	struct map *m = new_map(D(ARRAY, 4, 8, 100, BPF_F_MMAPABLE));
+
+	assert_int_equal(ftruncate(m->fd, 0), -1);
 	drop(m);
 }
 
@@ -401,6 +438,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_prog_array_holds_programs),
+		cmocka_unit_test(a_child_replaces_programs_too),
+		cmocka_unit_test(the_region_keeps_its_size),
 		cmocka_unit_test(an_array_of_maps_gives_maps),
 		cmocka_unit_test(a_hash_of_maps_gives_maps),
 		cmocka_unit_test(inner_arrays_have_one_size),
