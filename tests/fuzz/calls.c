@@ -169,19 +169,17 @@ static void use_value(struct gen *g)
 }
 
 /* The key is the word below r10, the value the two below that. */
-void item_call_map(struct gen *g)
+static void call_map(struct gen *g)
 {
 	static const int32_t calls[] = { HELPER_MAP_LOOKUP, HELPER_MAP_LOOKUP, HELPER_MAP_UPDATE,
-					 HELPER_MAP_UPDATE, HELPER_MAP_ERASE };
+					 HELPER_MAP_UPDATE, HELPER_MAP_UPDATE, HELPER_MAP_ERASE };
 	const int32_t call = calls[rng_below(&g->rng, COUNT(calls))];
 	struct op key = op_store(BPF_FP, -8, 0, 8);
 
-	if (g->leaf || g->stack < 8 + MAP_VALUE)
-		return item_plain(g);
 	key.mode &= (uint8_t)~OP_REG;
 	key.imm = rng_between(&g->rng, 0, MAP_KEYS - 1);
 	emit_pinned(g, key);
-	emit_const(g, 4, rng_below(&g->rng, 2) ? 0 : rng_below(&g->rng, 4));
+	emit_const(g, 4, rng_below(&g->rng, 4) ? 0 : rng_below(&g->rng, 4));
 	argument_stack(g, 3, -8 - MAP_VALUE);
 	argument_stack(g, 2, -8);
 	emit_pinned(g, op_imm(OP_LDMAP, 0, 1, GEN_REF_MAPS + rng_between(&g->rng, 0, MAPS - 1)));
@@ -189,6 +187,14 @@ void item_call_map(struct gen *g)
 	if (call == HELPER_MAP_LOOKUP)
 		use_value(g);
 	emit_define(g, LOST);
+}
+
+void item_call_map(struct gen *g)
+{
+	if (g->leaf || g->stack < 8 + MAP_VALUE)
+		return item_plain(g);
+	for (uint32_t n = 1 + rng_below(&g->rng, 4); n > 0; n--)
+		call_map(g);
 }
 
 void item_load_packet(struct gen *g)

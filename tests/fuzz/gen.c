@@ -217,7 +217,7 @@ static void item(struct gen *g)
 		{ 4, item_break },     { 1, item_exit },	{ 1, item_exhaust },
 		{ 1, item_far },       { 6, item_call_helper }, { 6, item_call_sub },
 		{ 2, item_call_back }, { 3, item_call_tail },	{ 2, item_load_packet },
-		{ 4, item_call_map },
+		{ 8, item_call_map },
 	};
 	unsigned sum = 0, at;
 	size_t i;
