@@ -164,7 +164,8 @@ static void branches_cascade(void **state)
 
 	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 7 });
 	for (int k = 0; k < N; k++)
-		push(&v, (struct op){ OP_JEQ, OP_REG, 1, 2, k + 1 + 26 < N ? k + 1 + 26 : N + 1, 0 });
+		push(&v,
+		     (struct op){ OP_JEQ, OP_REG, 1, 2, k + 1 + 26 < N ? k + 1 + 26 : N + 1, 0 });
 	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
 	u = unit_of(&v);
 	i = image_of(u, NULL);
@@ -296,6 +297,48 @@ static void callee_saved(void **state)
 	assert_int_equal(sum, 99 * 50 * 10);
 	image_free(i);
 	unit_free(u);
+}
+
+/* Every 8 bytes of a frame of `depth` hold their own number, by r10 and by addresses made from it,
+ * with as many accesses that wherever the frame register lies, some are far and some near. */
+static void frame_of_depth(int32_t depth, unsigned deep_accesses, bool as_value)
+{
+	ops_t v = { 0 };
+	struct unit *u;
+	struct image *i;
+
+	for (int32_t off = -depth; off < 0; off += 8)
+		push(&v, (struct op){ OP_ST, op_mode_size(8), 10, 0, off, -off });
+	for (unsigned k = 0; k < deep_accesses; k++)
+		push(&v, (struct op){ OP_LD, op_mode_size(8), 4, 10, -depth, 0 });
+	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 0 });
+	for (int32_t off = -depth; off < 0; off += 8) {
+		push(&v, (struct op){ OP_MOV, OP_REG, 1, 10, 0, 0 });
+		push(&v, (struct op){ OP_ADD, 0, 1, 0, 0, off });
+		push(&v, (struct op){ OP_LD, op_mode_size(8), 2, 1, 0, 0 });
+		push(&v, (struct op){ OP_LD, op_mode_size(8), 3, 10, off, 0 });
+		push(&v, (struct op){ OP_ADD, OP_REG, 0, 2, 0, 0 });
+		push(&v, (struct op){ OP_SUB, OP_REG, 3, 2, 0, 0 });
+		push(&v, (struct op){ OP_OR, OP_REG, 0, 3, 0, 0 });
+	}
+	if (as_value) {
+		push(&v, (struct op){ OP_SUB, OP_REG, 1, 10, 0, 0 });
+		push(&v, (struct op){ OP_ADD, OP_REG, 0, 1, 0, 0 });
+		push(&v, (struct op){ OP_ADD, 0, 0, 0, 0, 8 });
+	}
+	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
+	u = unit_of(&v);
+	i = image_of(u, NULL);
+	assert_int_equal(i->entry(0, 0, 0, 0, 0), depth / 8 * (depth + 8) / 2);
+	image_free(i);
+	unit_free(u);
+}
+
+static void frames(void **state)
+{
+	for (int32_t depth = 8; depth <= 512; depth += 8)
+		for (unsigned k = 0; k < 4; k++)
+			frame_of_depth(depth, k * 40, k & 1);
 }
 
 static void callbacks(void **state)
@@ -674,6 +717,7 @@ int main(void)
 		cmocka_unit_test(jump_to_next_vanishes),
 		cmocka_unit_test(calls_and_frames),
 		cmocka_unit_test(callee_saved),
+		cmocka_unit_test(frames),
 		cmocka_unit_test(callbacks),
 		cmocka_unit_test(packet_loads),
 		cmocka_unit_test(may_goto),

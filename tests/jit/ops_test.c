@@ -393,6 +393,57 @@ static void jump_edges(void **state)
 				}
 }
 
+/* A copy and an op on it, which may become one instruction; then also with a jump that leads
+ * between the two, which must not. */
+static void one_pair(struct op mov, struct op op, bool split, unsigned k)
+{
+	struct program p;
+
+	begin(&p, k);
+	if (split)
+		push(&p, (struct op){ OP_JGT, 0, mov.src, 0, REGS + 2, 100 });
+	push(&p, mov);
+	push(&p, op);
+	compare(&p, k);
+}
+
+static void pairs(void **state)
+{
+	unsigned k = 0;
+
+	for (unsigned o = 0; o < sizeof(alu); o++)
+		for (unsigned w = 0; w < 4; w++)
+			for (unsigned i = 0; i < 250; i++, k++) {
+				uint8_t a = (k * 7 + i) % REGS, b = (k / 3) % REGS, c = i % REGS;
+				uint8_t mov = OP_REG | (w & 1 ? OP_W32 : 0),
+					width = w & 2 ? OP_W32 : 0;
+
+				one_pair((struct op){ OP_MOV, mov, a, b, 0, 0 },
+					 (struct op){ alu[o], OP_REG | width, a, c, 0, 0 },
+					 i % 8 == 7, k);
+				one_pair((struct op){ OP_MOV, mov, a, b, 0, 0 },
+					 (struct op){ alu[o], width, a, 0, 0, imms[i % 30] },
+					 i % 8 == 7, k);
+			}
+}
+
+static void swapped_loads(void **state)
+{
+	static const uint8_t codes[] = { OP_TOBE, OP_BSWAP, OP_TOLE };
+
+	for (unsigned k = 0; k < 1800; k++) {
+		uint8_t size = 1 << k % 4, dst = k / 4 % REGS, src = k / 40 % REGS;
+		uint8_t sx = k % 7 == 0 && size < 8 ? OP_SX : 0;
+		struct program p;
+
+		begin(&p, k);
+		p.ops[src].imm = (int64_t)(uintptr_t)&memory[DATA / 2] - 24;
+		push(&p, (struct op){ OP_LD, op_mode_size(size) | sx, dst, src, 24, 0 });
+		push(&p, (struct op){ codes[k % 3], 0, dst, 0, 0, 16 << k / 12 % 3 });
+		compare(&p, k);
+	}
+}
+
 static void constants(void **state)
 {
 	for (unsigned i = 0; i < 64; i++)
@@ -412,12 +463,20 @@ static int count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alu_registers),    cmocka_unit_test(alu_values),
-		cmocka_unit_test(alu_immediates),   cmocka_unit_test(unary),
-		cmocka_unit_test(sign_extensions),  cmocka_unit_test(loads),
-		cmocka_unit_test(stores),	    cmocka_unit_test(atomics),
-		cmocka_unit_test(compare_exchange), cmocka_unit_test(jumps),
-		cmocka_unit_test(jump_edges),	    cmocka_unit_test(constants),
+		cmocka_unit_test(alu_registers),
+		cmocka_unit_test(alu_values),
+		cmocka_unit_test(alu_immediates),
+		cmocka_unit_test(unary),
+		cmocka_unit_test(sign_extensions),
+		cmocka_unit_test(loads),
+		cmocka_unit_test(stores),
+		cmocka_unit_test(atomics),
+		cmocka_unit_test(compare_exchange),
+		cmocka_unit_test(jumps),
+		cmocka_unit_test(jump_edges),
+		cmocka_unit_test(constants),
+		cmocka_unit_test(pairs),
+		cmocka_unit_test(swapped_loads),
 	};
 
 	if (!target_find(NULL)) {
