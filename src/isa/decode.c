@@ -26,6 +26,7 @@ static const struct bad_text {
 	[BAD_STX] = { "BPF_STX uses reserved fields", ADD_NOTHING },
 	[BAD_LD_ABS] = { "BPF_LD_[ABS|IND] uses reserved fields", ADD_NOTHING },
 	[BAD_ATOMIC] = { "BPF_ATOMIC uses invalid atomic opcode ", ADD_HEX },
+	[BAD_ATOMIC_SIZE] = { "invalid atomic operand size", ADD_NOTHING },
 	[BAD_JA] = { "BPF_JA uses reserved fields", ADD_NOTHING },
 	[BAD_JMP] = { "BPF_JMP/JMP32 uses reserved fields", ADD_NOTHING },
 	[BAD_MAYGOTO] = { "invalid may_goto imm ", ADD_DECIMAL },
@@ -65,8 +66,6 @@ static const struct wire *decode_row(const struct decode *d, uint32_t at)
 
 	if (unknown && BPF_CLASS(in->code) == BPF_LDX)
 		decode_fail(d, at, BAD_LDX);
-	else if (unknown && first && first->code == OP_CALLX)
-		decode_fail(d, at, BAD_CALL);
 	else if (unknown)
 		report_fail(d->r, -EINVAL, "insn %u: unknown opcode %02x", at, in->code);
 	else if (!w && first->bad == BAD_LD_IMM)
@@ -110,7 +109,9 @@ static int decode_wide(const struct decode *d, uint32_t at, const struct wire *w
 {
 	const struct bpf_insn *high = &d->insns[at + 1];
 
-	if (at + 1 >= d->n || high->code || high->dst_reg || high->src_reg || high->off)
+	if (at + 1 >= d->n)
+		return report_fail(d->r, -EINVAL, "insn %u: last insn is not an exit or jmp", at);
+	if (high->code || high->dst_reg || high->src_reg || high->off)
 		return report_fail(d->r, -EINVAL, "insn %u: invalid bpf_ld_imm64 insn", at);
 	if (w->use & USE_HIGH_IMM)
 		op->imm = (int64_t)((uint64_t)(uint32_t)high->imm << 32 | (uint32_t)op->imm);

@@ -48,6 +48,7 @@ enum wire_bad {
 	BAD_STX,
 	BAD_LD_ABS,
 	BAD_ATOMIC,
+	BAD_ATOMIC_SIZE,
 	BAD_JA,
 	BAD_JMP,
 	BAD_MAYGOTO,

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/report.h"
 #include "isa/unit.h"
+#include "refusal.h"
 #include "sample.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
@@ -126,20 +127,32 @@ static struct unit *assemble(const struct program *p, int map)
 	return u;
 }
 
-static int load(const struct program *p, const struct unit *u, char *log, unsigned size)
+static char log_text[1 << 20];
+
+/* The new program's fd, with the verifier's words in log_text, or -1. */
+static int load_insns(const struct bpf_insn *insns, uint32_t n, uint32_t type)
 {
-	union bpf_attr attr = { .prog_type = p->type, .log_level = 2, .log_size = size };
+	union bpf_attr attr = { .prog_type = type,
+				.insns = (uintptr_t)insns,
+				.insn_cnt = n,
+				.license = (uintptr_t)"GPL",
+				.log_level = 2,
+				.log_size = sizeof(log_text),
+				.log_buf = (uintptr_t)log_text };
+
+	log_text[0] = '\0';
+	return (int)bpf(BPF_PROG_LOAD, &attr);
+}
+
+static int load(const struct program *p, const struct unit *u)
+{
 	struct bpf_insn *insns = NULL;
 	uint32_t n = 0;
 	int fd;
 
 	if (unit_encode(u, NULL, &insns, &n))
 		return -1;
-	attr.insns = (uintptr_t)insns;
-	attr.insn_cnt = n;
-	attr.license = (uintptr_t)"GPL";
-	attr.log_buf = (uintptr_t)log;
-	fd = (int)bpf(BPF_PROG_LOAD, &attr);
+	fd = load_insns(insns, n, p->type);
 	mem_free(insns);
 	return fd;
 }
@@ -262,20 +275,42 @@ static const char *log_end(const char *log)
 
 static void check(const struct program *p, int map)
 {
-	static char log[1 << 20];
 	struct unit *u = assemble(p, map);
 	unsigned seen = 0;
-	int fd = u ? load(p, u, log, sizeof(log)) : -1;
+	int fd = u ? load(p, u) : -1;
 
 	if (u && fd < 0)
-		printf("# %s: %s\n", strerror(errno), log_end(log));
-	ok(fd >= 0 && !compare_log(u, log, &seen) && seen, p->name, "verifier log");
+		printf("# %s: %s\n", strerror(errno), log_end(log_text));
+	ok(fd >= 0 && !compare_log(u, log_text, &seen) && seen, p->name, "verifier log");
 	printf("# %u instructions compared\n", seen);
 	if (fd >= 0 && p->old)
 		check_dump(p, fd);
 	if (fd >= 0)
 		close(fd);
 	unit_free(u);
+}
+
+/* The decoder's refusals: the kernel refuses too, and in the same words. */
+static void check_refusals(void)
+{
+	unsigned same = 0, wrong = 0;
+
+	for (unsigned i = 0; i < n_refusals; i++) {
+		const struct refusal *f = &refusals[i];
+		const char *colon = strchr(f->what, ':');
+		const char *what = colon ? colon + 2 : f->what;
+		int fd = load_insns(f->insns, f->n, BPF_PROG_TYPE_SOCKET_FILTER);
+		bool good = fd < 0 && (f->otherwise || strstr(log_text, what));
+
+		if (!good)
+			printf("# we say \"%s\", the kernel \"%.300s\"\n", what, log_text);
+		same += good && !f->otherwise;
+		wrong += !good;
+		if (fd >= 0)
+			close(fd);
+	}
+	ok(!wrong, "refusals", "the kernel's words");
+	printf("# %u of %u in the same words\n", same, n_refusals);
 }
 
 int main(void)
@@ -288,6 +323,7 @@ int main(void)
 	}
 	for (unsigned i = 0; i < LENGTH(programs); i++)
 		check(&programs[i], map);
+	check_refusals();
 	printf("1..%u\n", tests);
 	close(map);
 	return failed != 0;

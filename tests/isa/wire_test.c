@@ -13,6 +13,7 @@
 #include "base/report.h"
 #include "isa/unit.h"
 #include "isa/wire.h"
+#include "refusal.h"
 #include "sample.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
@@ -89,71 +90,9 @@ static void internal_forms_round_trip(void **state)
 #define I(code, dst, src, off, imm) { code, dst, src, off, imm }
 #define EXIT			    I(0x95, 0, 0, 0, 0)
 
-static const struct refusal {
-	const char *what;
-	struct bpf_insn insns[5];
-	uint32_t n;
-} refusals[] = {
-	{ "a program needs at least one instruction", { EXIT }, 0 },
-	{ "insn 0: unknown opcode 00", { I(0x00, 0, 0, 0, 0), EXIT }, 2 },
-	{ "insn 1: unknown opcode ff", { EXIT, I(0xff, 0, 0, 0, 0), EXIT }, 3 },
-	{ "insn 0: unknown opcode 8c", { I(0x8c, 1, 0, 0, 0), EXIT }, 2 },
-	{ "insn 0: BPF_LDX uses reserved fields", { I(0x21, 1, 1, 0, 0), EXIT }, 2 },
-	{ "insn 0: BPF_LDX uses reserved fields", { I(0x61, 1, 1, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_ST uses reserved fields", { I(0x62, 1, 1, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_STX uses reserved fields", { I(0x63, 1, 1, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_ALU uses reserved fields", { I(0x07, 1, 1, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_ALU uses reserved fields", { I(0x0f, 1, 1, 1, 0), EXIT }, 2 },
-	{ "insn 0: BPF_ALU uses reserved fields", { I(0x37, 1, 0, 2, 1), EXIT }, 2 },
-	{ "insn 0: BPF_ALU uses reserved fields", { I(0x2f, 1, 1, 1, 0), EXIT }, 2 },
-	{ "insn 0: BPF_NEG uses reserved fields", { I(0x87, 1, 0, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_END uses reserved fields", { I(0xdc, 1, 0, 0, 15), EXIT }, 2 },
-	{ "insn 0: BPF_END uses reserved fields", { I(0xd7, 1, 0, 1, 16), EXIT }, 2 },
-	{ "insn 0: BPF_MOV uses reserved fields", { I(0xbf, 1, 1, -1, 0), EXIT }, 2 },
-	{ "insn 0: BPF_MOV uses reserved fields", { I(0xbc, 1, 1, 32, 0), EXIT }, 2 },
-	{ "insn 0: BPF_JA uses reserved fields", { I(0x05, 0, 0, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_JMP/JMP32 uses reserved fields", { I(0x1d, 1, 1, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_CALL uses reserved fields", { I(0x85, 1, 0, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_CALL uses reserved fields", { I(0x85, 0, 3, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_CALL uses reserved fields", { I(0x8d, 1, 0, 0, 0), EXIT }, 2 },
-	{ "insn 0: BPF_EXIT uses reserved fields", { I(0x95, 0, 0, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_LD_[ABS|IND] uses reserved fields", { I(0x20, 1, 0, 0, 1), EXIT }, 2 },
-	{ "insn 0: invalid may_goto imm 1", { I(0xe5, 0, 0, 0, 1), EXIT }, 2 },
-	{ "insn 0: BPF_ATOMIC uses invalid atomic opcode e0", { I(0xdb, 1, 2, 0, 0xe0), EXIT }, 2 },
-	{ "insn 0: BPF_ATOMIC uses invalid atomic opcode 00", { I(0xd3, 1, 2, 0, 0), EXIT }, 2 },
-	{ "insn 0: R11 is invalid", { I(0xbf, 11, 1, 0, 0), EXIT }, 2 },
-	{ "insn 0: R15 is invalid", { I(0xbf, 1, 15, 0, 0), EXIT }, 2 },
-	{ "insn 0: frame pointer is read only", { I(0xb7, 10, 0, 0, 0), EXIT }, 2 },
-	{ "insn 0: frame pointer is read only", { I(0xdb, 1, 10, 0, 1), EXIT }, 2 },
-	{ "jump out of range from insn 0 to 3", { I(0x05, 0, 0, 2, 0), EXIT, EXIT }, 3 },
-	{ "jump out of range from insn 0 to -1", { I(0x15, 0, 0, -2, 0), EXIT }, 2 },
-	{ "jump out of range from insn 0 to 2147483648",
-	  { I(0x06, 0, 0, 0, 0x7fffffff), EXIT },
-	  2 },
-	{ "insn 0: jump into the middle of ldimm64 insn 2",
-	  { I(0x05, 0, 0, 1, 0), I(0x18, 1, 0, 0, 1), I(0, 0, 0, 0, 0), EXIT },
-	  4 },
-	{ "insn 0: invalid bpf_ld_imm64 insn", { I(0x18, 1, 0, 0, 0) }, 1 },
-	{ "insn 0: invalid bpf_ld_imm64 insn", { I(0x18, 1, 0, 0, 0), EXIT }, 2 },
-	{ "insn 0: unrecognized bpf_ld_imm64 insn",
-	  { I(0x18, 1, 7, 0, 0), I(0, 0, 0, 0, 0), EXIT },
-	  3 },
-	{ "insn 0: unrecognized bpf_ld_imm64 insn",
-	  { I(0x18, 1, 1, 0, 5), I(0, 0, 0, 0, 1), EXIT },
-	  3 },
-	{ "insn 0: call to invalid destination", { I(0x85, 0, 1, 0, 1), EXIT }, 2 },
-	{ "insn 1: last insn is not an exit or jmp", { EXIT, I(0xb7, 0, 0, 0, 0) }, 2 },
-	{ "insn 1: last insn is not an exit or jmp",
-	  { I(0x85, 0, 1, 0, 1), I(0xb7, 0, 0, 0, 0), EXIT },
-	  3 },
-	{ "jump out of range from insn 1 to 3",
-	  { I(0x85, 0, 1, 0, 1), I(0x05, 0, 0, 1, 0), I(0xb7, 0, 0, 0, 0), EXIT },
-	  4 },
-};
-
 static void refusals_use_the_kernels_words(void **state)
 {
-	for (unsigned i = 0; i < LENGTH(refusals); i++) {
+	for (unsigned i = 0; i < n_refusals; i++) {
 		const struct refusal *f = &refusals[i];
 		struct report r = { 0 };
 		struct unit *u = NULL;
@@ -168,7 +107,7 @@ static void refusals_use_the_kernels_words(void **state)
 		assert_memory_equal(r.text, f->what, strlen(f->what));
 		report_free(&r);
 	}
-	print_message("# %zu refusals\n", LENGTH(refusals));
+	print_message("# %u refusals\n", n_refusals);
 }
 
 /* main calls the second and takes the address of the third. */
