@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table (hash.h). */
+/* The table (hash.h). Little-endian machines only. */
 #include "map/hash.h"
 
 #include <sys/mman.h>
@@ -12,9 +12,11 @@
 #include "map/types.h"
 #include "map/value.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key_tail shifts");
+
 #define INLINE static inline __attribute__((always_inline))
 
-/* Keys of 4, 8 and 16 bytes: two rounds of a 64 x 64 -> 128 bit multiplication, folded. Every key
+/* Keys of up to 16 bytes: two rounds of a 64 x 64 -> 128 bit multiplication, folded. Every key
  * bit reaches every result bit. Both factors of the first round contain the seed: with a factor
  * that a key alone decides, keys could make it zero and all collide. Two multiplications cost less
  * than XXH3's way in, which other sizes take. */
@@ -33,35 +35,55 @@ INLINE uint64_t word_hash(uint64_t a, uint64_t b, uint32_t size, uint64_t seed)
 	return mix(mix(a ^ k1 ^ seed, b ^ k2 ^ turned) ^ seed, k1 + 2 * size);
 }
 
-static __attribute__((noinline)) uint64_t long_hash(const void *key, uint32_t size, uint64_t seed)
+INLINE uint64_t load8(const uint8_t *p)
 {
-	return XXH3_64bits_withSeed(key, size, seed);
+	uint64_t w;
+
+	memcpy(&w, p, 8);
+	return w;
+}
+
+INLINE uint64_t load4(const uint8_t *p)
+{
+	return key_index(p);
+}
+
+/* The n < 8 bytes that end a key of `size` bytes, with zeros behind them as in a cell. Little
+ * endian: what was read too much is shifted out. */
+INLINE uint64_t key_tail(const uint8_t *key, uint32_t size, uint32_t n)
+{
+	uint64_t w = 0;
+
+	if (n == 4)
+		return load4(key + size - 4);
+	if (size >= 8)
+		return load8(key + size - 8) >> (64 - 8 * n);
+	if (n > 4)
+		return load4(key) | load4(key + n - 4) << (8 * n - 32);
+	memcpy(&w, key, n);
+	return w;
 }
 
 INLINE uint64_t key_hash(const void *key, uint32_t size, uint64_t seed)
 {
-	uint64_t w[2] = { 0, 0 };
-
-	if (size != 4 && size != 8 && size != 16)
-		return long_hash(key, size, seed);
-	memcpy(w, key, size);
-	return word_hash(w[0], w[1], size, seed);
+	if (size > 16)
+		return XXH3_64bits_withSeed(key, size, seed);
+	if (size < 8)
+		return word_hash(key_tail(key, size, size), 0, size, seed);
+	return word_hash(load8(key), size == 8 ? 0 : load8((const uint8_t *)key + size - 8), size,
+			 seed);
 }
 
 /* The cell's key is padded with zeros and may change under us. */
 INLINE bool key_equal(const struct cell *c, const void *key, uint32_t size)
 {
-	const uint8_t *a = c->key, *b = key;
-	uint64_t w;
+	const uint64_t *a = (const uint64_t *)c->key;
+	uint32_t i = 0;
 
-	for (; size >= 8; size -= 8, a += 8, b += 8) {
-		memcpy(&w, b, 8);
-		if (__atomic_load_n((const uint64_t *)a, __ATOMIC_RELAXED) != w)
+	for (; i + 8 <= size; i += 8, a++)
+		if (__atomic_load_n(a, __ATOMIC_RELAXED) != load8((const uint8_t *)key + i))
 			return false;
-	}
-	if (size == 4)
-		return __atomic_load_n((const uint32_t *)a, __ATOMIC_RELAXED) == key_index(b);
-	return !size || !memcmp(a, b, size);
+	return i == size || __atomic_load_n(a, __ATOMIC_RELAXED) == key_tail(key, size, size - i);
 }
 
 INLINE uint16_t tag_of(uint64_t hash)
@@ -108,7 +130,9 @@ INLINE uint32_t find(const struct hash *h, const void *key, uint32_t size)
 
 FIND(find_4, 4)
 FIND(find_8, 8)
+FIND(find_13, 13)
 FIND(find_16, 16)
+FIND(find_40, 40)
 FIND(find_any, h->key_size)
 
 uint32_t hash_find(const struct hash *h, const void *key)
@@ -118,8 +142,12 @@ uint32_t hash_find(const struct hash *h, const void *key)
 		return find_4(h, key);
 	case 8:
 		return find_8(h, key);
+	case 13: /* IPv4 and IPv6 5-tuples have 13 and 40 bytes */
+		return find_13(h, key);
 	case 16:
 		return find_16(h, key);
+	case 40:
+		return find_40(h, key);
 	default:
 		return find_any(h, key);
 	}

@@ -78,10 +78,10 @@ static double mean_square(uint32_t size, pattern make)
 static void keys_spread_evenly(void **state)
 {
 	static const pattern patterns[] = { counting, high_bits, strides, flows, adverse };
-	static const uint32_t sizes[] = { 4, 8, 13, 16, 40 };
+	static const uint32_t sizes[] = { 4, 5, 6, 7, 8, 12, 13, 16, 17, 40 };
 
 	for (size_t p = 0; p < 5; p++)
-		for (size_t s = 0; s < 5; s++) {
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
 			double x = mean_square(sizes[s], patterns[p]);
 
 			if (x < 1.7 || x > 2.3)

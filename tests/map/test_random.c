@@ -47,6 +47,14 @@ static const struct kind kinds[] = {
 	KIND(HASH, 8, 8, 32, BPF_F_NO_PREALLOC, 40),
 	KIND(HASH, 13, 5, 20, 0, 30),
 	KIND(HASH, 16, 40, 1, 0, 3),
+	KIND(HASH, 1, 1, 20, 0, 30),
+	KIND(HASH, 2, 1, 20, 0, 30),
+	KIND(HASH, 3, 1, 20, 0, 30),
+	KIND(HASH, 5, 1, 20, 0, 30),
+	KIND(HASH, 6, 8, 20, 0, 30),
+	KIND(HASH, 7, 8, 20, 0, 30),
+	KIND(HASH, 12, 8, 20, 0, 30),
+	KIND(HASH, 21, 8, 20, 0, 30),
 	KIND(HASH, 40, 1000, 30, 0, 32),
 	KIND(ARRAY, 4, 8, 24, 0, 30),
 	KIND(ARRAY, 4, 3, 24, 0, 30),
@@ -130,7 +138,8 @@ static void key_make(const struct kind *k, uint8_t key[KEY_MAX])
 	if (k->d.type == BPF_MAP_TYPE_LPM_TRIE)
 		key_lpm(&k->d, key);
 	else if (k->d.key_size)
-		memcpy(key + (k->d.key_size > 4 ? k->d.key_size - 4 : 0), &i, 4);
+		memcpy(key + (k->d.key_size > 4 && i & 1 ? k->d.key_size - 4 : 0), &i,
+		       k->d.key_size < 4 ? k->d.key_size : 4);
 }
 
 static uint64_t update_flags(void)
