@@ -22,6 +22,15 @@ int64_t host_tail_tp(void)
 	return (char *)&tail_count - (char *)__builtin_thread_pointer();
 }
 
+bool host_shows_anew(void)
+{
+#if defined(__aarch64__)
+	return true;
+#else
+	return false;
+#endif
+}
+
 void host_sync(const void *p, uint64_t n)
 {
 	__builtin___clear_cache((char *)p, (char *)p + n);

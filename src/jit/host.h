@@ -39,6 +39,10 @@ uintptr_t host_pc(const void *context);
 /* Goes on at pc, with native register `reg` zero (0xff: none). */
 void host_resume(void *context, uintptr_t pc, unsigned reg);
 
+/* Whether what was written to a mapped file must be mapped again to be run: emulators of arm64 keep
+ * what they have translated until the mapping changes. */
+bool host_shows_anew(void);
+
 /* The instruction side sees what was written to [p, p + n). */
 void host_sync(const void *p, uint64_t n);
 

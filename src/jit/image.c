@@ -265,20 +265,27 @@ static int read_only(const struct window *w)
 	return fd < 0 ? w->fd : fd;
 }
 
-static int block_map(struct window *w, size_t block)
+/* Maps blocks [from, to) of the file where they belong; also again, in one step, what is mapped. */
+static int blocks_show(struct window *w, size_t from, size_t to)
 {
-	size_t off = block * BLOCK;
-	int err = trap_fill(w, off, BLOCK), fd;
+	size_t off = from * BLOCK;
+	int fd = read_only(w), err;
 	void *p;
 
-	if (err)
-		return err;
-	fd = read_only(w);
-	p = mmap(w->base + off, BLOCK, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd,
-		 (off_t)off);
+	p = mmap(w->base + off, (to - from) * BLOCK, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED,
+		 fd, (off_t)off);
 	err = p == MAP_FAILED ? -errno : 0;
 	if (fd != w->fd)
 		close(fd);
+	return err;
+}
+
+static int block_map(struct window *w, size_t block)
+{
+	int err = trap_fill(w, block * BLOCK, BLOCK);
+
+	if (!err)
+		err = blocks_show(w, block, block + 1);
 	w->mapped[block] = !err;
 	return err;
 }
@@ -377,6 +384,8 @@ static int place(struct placed *p, const uint8_t *bytes)
 				(uint8_t *)bytes);
 	if (!err)
 		err = file_write(w, bytes, p->image.size, p->off);
+	if (!err && host_shows_anew())
+		err = blocks_show(w, p->off / BLOCK, (p->off + size - 1) / BLOCK + 1);
 	if (err)
 		room_give(w, p->off, size);
 	return err;
