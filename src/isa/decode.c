@@ -179,7 +179,7 @@ static int decode_targets(struct decode *d)
 		if (d->op_of[to] == NOT_A_START)
 			return report_fail(d->r, -EINVAL,
 					   "insn %u: jump into the middle of ldimm64 insn %u", at,
-					   to);
+					   to - 1);
 		op->off = (int32_t)d->op_of[to];
 	}
 	return 0;

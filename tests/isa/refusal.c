@@ -42,7 +42,7 @@ const struct refusal refusals[] = {
 	  { I(0x06, 0, 0, 0, 0x7fffffff), EXIT },
 	  2,
 	  true },
-	{ "insn 0: jump into the middle of ldimm64 insn 2",
+	{ "insn 0: jump into the middle of ldimm64 insn 1",
 	  { I(0x15, 1, 0, 1, 0), I(0x18, 1, 0, 0, 1), I(0, 0, 0, 0, 0), EXIT },
 	  4 },
 	{ "insn 0: last insn is not an exit or jmp", { I(0x18, 1, 0, 0, 0) }, 1 },
