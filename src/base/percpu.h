@@ -46,7 +46,7 @@ static inline void *percpu_at(unsigned slot, uint32_t off)
 }
 
 /* Base of the slot that this thread runs in; NULL outside of a program run. Set by run/slot.c. */
-extern __thread char *percpu_self;
+extern __thread char *percpu_self __attribute__((tls_model("initial-exec")));
 
 /* The address of the running slot's copy. Only while percpu_self is set. */
 static inline void *percpu_this(uint32_t off)

@@ -22,7 +22,7 @@ static void put_slot(const struct hash *h, uint32_t id, const void *src, bool fr
 	if (fresh)
 		value_init_percpu(h->m, off, src, false);
 	else
-		words_store(percpu_at(value_slot(), off), src, h->m->desc.value_size);
+		words_store(value_here(off), src, h->m->desc.value_size);
 }
 
 static void put_slots(const struct hash *h, uint32_t id, const void *src, bool fresh)
@@ -80,26 +80,31 @@ static int lru_update(struct map *m, const void *key, const void *value, uint64_
 	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_plain, false);
 }
 
-static void *percpu_lookup_slot(struct map *m, const void *key, unsigned slot)
+/* The offset of key's values, or 0. */
+static uint32_t percpu_find(struct map *m, const void *key)
 {
 	const struct hash *h = m->priv;
 	uint32_t id = hash_find(h, key);
 
 	if (id == NONE)
-		return NULL;
+		return 0;
 	if (h->lru)
 		touch(cell_at(h, id));
-	return percpu_at(slot, cell_percpu(h, id));
+	return cell_percpu(h, id);
 }
 
 static void *percpu_lookup(struct map *m, const void *key)
 {
-	return percpu_lookup_slot(m, key, value_slot());
+	uint32_t off = percpu_find(m, key);
+
+	return off ? value_here(off) : NULL;
 }
 
 static void *percpu_lookup_cpu(struct map *m, const void *key, uint32_t cpu)
 {
-	return cpu < percpu_slots() ? percpu_lookup_slot(m, key, cpu) : NULL;
+	uint32_t off = cpu < percpu_slots() ? percpu_find(m, key) : 0;
+
+	return off ? percpu_at(cpu, off) : NULL;
 }
 
 static int percpu_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)

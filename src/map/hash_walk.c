@@ -142,7 +142,7 @@ int hash_lookup_erase(struct map *m, const void *key, void *value, uint64_t flag
 static void *program_value(const struct hash *h, uint32_t id)
 {
 	if (h->m->type->percpu)
-		return percpu_at(value_slot(), cell_percpu(h, id));
+		return value_here(cell_percpu(h, id));
 	return cell_value(h, cell_at(h, id));
 }
 

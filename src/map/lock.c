@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "map/lock.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sched.h>
+#include <time.h>
 
-enum { SPINS = 100 };
+enum { SPINS = 200, YIELDS = 200, SLEEP_NS = 50000 };
 
 __thread volatile uint32_t lock_depth;
 
@@ -18,20 +17,25 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Spins for a while, then marks the lock as waited for and sleeps. Whoever takes it here takes it
- * as 2: there may be further sleepers, and a wake-up too many does no harm. */
-void lock_wait(uint32_t *word)
+/* The n-th round of waiting: the holder runs on another CPU; or waits for ours; or has a lower
+ * priority than we, and only sleeping lets it run. */
+static void wait_round(unsigned n)
 {
-	for (int i = 0; i < SPINS; i++) {
-		if (!__atomic_load_n(word, __ATOMIC_RELAXED) && lock_try(word))
-			return;
+	const struct timespec t = { 0, SLEEP_NS };
+
+	if (n < SPINS)
 		pause_cpu();
-	}
-	while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, word, FUTEX_WAIT, 2, NULL, NULL, 0);
+	else if (n < SPINS + YIELDS)
+		sched_yield();
+	else
+		nanosleep(&t, NULL);
 }
 
-void lock_wake(uint32_t *word)
+void lock_wait(uint32_t *word)
 {
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (unsigned n = 0;; n += n < SPINS + YIELDS) {
+		if (!__atomic_load_n(word, __ATOMIC_RELAXED) && lock_try(word))
+			return;
+		wait_round(n);
+	}
 }

@@ -36,7 +36,7 @@ static void *percpu_array_lookup(struct map *m, const void *key)
 {
 	uint32_t i = key_index(key);
 
-	return i < m->desc.max_entries ? percpu_at(value_slot(), off_of(m, i)) : NULL;
+	return i < m->desc.max_entries ? value_here(off_of(m, i)) : NULL;
 }
 
 static void *percpu_array_lookup_cpu(struct map *m, const void *key, uint32_t cpu)
@@ -63,7 +63,7 @@ static int percpu_array_update(struct map *m, const void *key, const void *value
 	int err = update_check(m, i, flags);
 
 	if (!err)
-		words_store(percpu_at(value_slot(), off_of(m, i)), value, m->desc.value_size);
+		words_store(value_here(off_of(m, i)), value, m->desc.value_size);
 	return err;
 }
 

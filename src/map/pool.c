@@ -20,7 +20,7 @@ struct pool {
 	uint32_t free;	/* freed cells, linked by next; 0: none */
 	uint32_t fresh; /* cells from here to `end` were never used */
 	uint32_t end;
-	uint32_t n_caches;
+	uint32_t n_caches; /* a power of two */
 	struct cache cache[CACHES_MAX];
 } __attribute__((aligned(128)));
 
@@ -43,12 +43,14 @@ void pool_init(struct pool *p, uint32_t tokens, uint32_t first_cell, uint32_t n_
 	p->tokens = tokens;
 	p->fresh = first_cell;
 	p->end = n_cells;
-	p->n_caches = slots < CACHES_MAX ? slots : CACHES_MAX;
+	p->n_caches = 1;
+	while (p->n_caches < slots && p->n_caches < CACHES_MAX)
+		p->n_caches *= 2;
 }
 
 static struct cache *own_cache(struct pool *p)
 {
-	struct cache *c = &p->cache[value_slot() % p->n_caches];
+	struct cache *c = &p->cache[value_slot() & (p->n_caches - 1)];
 
 	lock_take(&c->lock);
 	return c;

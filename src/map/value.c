@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "map/value.h"
 
-#include "base/percpu.h"
 #include "map/lock.h"
 
 static uint32_t *lock_of(const struct map *m, void *value)
@@ -68,11 +67,6 @@ void value_read(const struct map *m, void *dst, void *value, uint64_t flags)
 	for (uint32_t i = 0; value_special(m) && i < m->desc.value_size; i++)
 		if (is_special(m, i))
 			to[i] = 0;
-}
-
-unsigned value_slot(void)
-{
-	return percpu_self ? ((const struct percpu_head *)percpu_self)->cpu : 0;
 }
 
 void value_read_percpu(const struct map *m, void *dst, uint32_t off)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/percpu.h"
 #include "map/map.h"
 
 enum { WORDS_MAX = 256 }; /* beyond this memcpy's speed counts for more than whole words */
@@ -84,6 +85,15 @@ void value_write_percpu(const struct map *m, uint32_t off, const void *src);
 void value_init_percpu(const struct map *m, uint32_t off, const void *src, bool all);
 
 /* The slot to work on: the running one, or slot 0 outside of a program run. */
-unsigned value_slot(void);
+static inline unsigned value_slot(void)
+{
+	return percpu_self ? ((const struct percpu_head *)percpu_self)->cpu : 0;
+}
+
+/* That slot's copy. */
+static inline void *value_here(uint32_t off)
+{
+	return percpu_self ? percpu_self + off : percpu_at(0, off);
+}
 
 #endif
