@@ -325,12 +325,13 @@ static int expression_swap(struct parse *p)
 	return err;
 }
 
-static int expression_move(struct parse *p, char letter)
+/* "= r2", "= w2"; a w register on the right alone is clang's word for zero extension. */
+static int expression_move(struct parse *p, char letter, char source)
 {
 	p->op.code = OP_MOV;
 	p->op.mode |= OP_REG;
-	part_width(p, letter);
-	return part_reg(p, letter, &p->op.src);
+	part_width(p, source);
+	return part_reg(p, letter == 'w' ? 'w' : source, &p->op.src);
 }
 
 static int expression_symbol(struct parse *p)
@@ -410,6 +411,6 @@ int expression_parse(struct parse *p, char letter)
 	if (is_swap(p))
 		return expression_want_r(p, letter) ?: expression_swap(p);
 	if (scan_reg(&peek, &c, &reg))
-		return expression_move(p, letter);
+		return expression_move(p, letter, c);
 	return expression_want_r(p, letter) ?: expression_symbol(p);
 }
