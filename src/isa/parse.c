@@ -43,6 +43,13 @@ static int directive_text(struct parse *p)
 	return 0;
 }
 
+static int directive_data(struct parse *p)
+{
+	p->in_text = false;
+	p->in_data = true;
+	return 0;
+}
+
 /* Code is what is in .text, in a section with the flag x, or, where no flags are given, in one
  * whose name does not begin with a dot. */
 static int directive_section(struct parse *p)
@@ -68,6 +75,8 @@ static const struct directive {
 } directives[] = {
 	{ ".map", directive_map, false },
 	{ ".text", directive_text, true },
+	{ ".data", directive_data, true },
+	{ ".bss", directive_data, true },
 	{ ".section", directive_section, true },
 	{ ".globl", directive_nothing, true },
 	{ ".global", directive_nothing, true },

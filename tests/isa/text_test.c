@@ -251,6 +251,8 @@ static const char compiled[] = "	.text\n"
 			       "LBB1_2:\n"
 			       "	r1 = helper ll\n"
 			       "	exit\n"
+			       "	.data\n"
+			       "x:	.long	5                       # 0x5\n"
 			       "	.section	license,\"aw\",@progbits\n"
 			       "_license:\n"
 			       "	.asciz	\"GPL\"\n";
