@@ -56,7 +56,7 @@ static bool state_pop(struct ver *v)
 	v->cur = p->state;
 	v->op = p->op;
 	v->prev = p->prev;
-	log_reset(v, p->log_pos);
+	v->log_pos = p->log_pos;
 	v->stack = p->next;
 	v->n_pending--;
 	mem_free(p);
@@ -94,7 +94,6 @@ int hist_stack(struct ver *v, uint8_t frame, uint32_t slot)
 
 static void arg_set(struct ver *v, struct reg *r, uint8_t kind, uint32_t size)
 {
-	r->live |= LIVE_WRITTEN;
 	switch (kind) {
 	case SUB_ARG_CTX:
 		reg_set_kind(r, KIND_CTX, 0);
@@ -199,6 +198,7 @@ int explore(struct ver *v)
 		branches_done(v, v->cur);
 		if (!state_pop(v))
 			break;
+		log_reset(v, v->log_pos);
 		v->print_all = true;
 		err = 0;
 	}

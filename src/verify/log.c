@@ -16,7 +16,7 @@ static void log_s(struct ver *v, int64_t n)
 	if (n >= -65535 && n <= 65535)
 		note(v, "%" PRId64, n);
 	else
-		note(v, "%#" PRIx64, (uint64_t)n);
+		note(v, "0x%" PRIx64, (uint64_t)n);
 }
 
 static void log_u(struct ver *v, uint64_t n)
@@ -24,7 +24,7 @@ static void log_u(struct ver *v, uint64_t n)
 	if (n <= 65535)
 		note(v, "%" PRIu64, n);
 	else
-		note(v, "%#" PRIx64, n);
+		note(v, "0x%" PRIx64, n);
 }
 
 /* The separator before an item of a list in parentheses. */
@@ -78,9 +78,9 @@ static void log_ranges(struct ver *v, const struct scalar *s, bool *first)
 const char *bits_text(const struct scalar *s, char *buf, size_t size)
 {
 	if (s->d.mask)
-		snprintf(buf, size, "(%#" PRIx64 "; %#" PRIx64 ")", s->d.val, s->d.mask);
+		snprintf(buf, size, "(0x%" PRIx64 "; 0x%" PRIx64 ")", s->d.val, s->d.mask);
 	else
-		snprintf(buf, size, s->d.val <= 65535 ? "%" PRIu64 : "%#" PRIx64, s->d.val);
+		snprintf(buf, size, s->d.val <= 65535 ? "%" PRIu64 : "0x%" PRIx64, s->d.val);
 	return buf;
 }
 
@@ -122,7 +122,7 @@ static void log_items(struct ver *v, const struct reg *r, bool *first)
 	}
 }
 
-static void log_reg(struct ver *v, const struct state *s, const struct reg *r)
+static void log_reg(struct ver *v, uint32_t frame, const struct reg *r)
 {
 	bool first = true, one = scalar_is_one(&r->s);
 	char buf[64];
@@ -135,7 +135,7 @@ static void log_reg(struct ver *v, const struct state *s, const struct reg *r)
 	}
 	note(v, "%s", kind_text(r, buf, sizeof(buf)));
 	if (r->kind == KIND_STACK) {
-		if (r->frame != s->top)
+		if (r->frame != frame)
 			note(v, "[%u]", r->frame);
 		if (one) {
 			log_s(v, (int64_t)r->s.d.val + r->off);
@@ -152,7 +152,7 @@ static void log_reg(struct ver *v, const struct state *s, const struct reg *r)
 	} else {
 		log_ranges(v, &r->s, &first);
 		if (r->s.d.mask != UINT64_MAX)
-			note(v, "%svar_off=(%#" PRIx64 "; %#" PRIx64 ")", comma(&first),
+			note(v, "%svar_off=(0x%" PRIx64 "; 0x%" PRIx64 ")", comma(&first),
 			     r->s.d.val, r->s.d.mask);
 	}
 	note(v, ")");
@@ -164,7 +164,7 @@ static void log_live(struct ver *v, uint8_t live)
 	     live & LIVE_WRITTEN ? "w" : "", live & LIVE_DONE ? "D" : "");
 }
 
-static void log_slot(struct ver *v, const struct state *s, uint32_t k, const struct slot *slot)
+static void log_slot(struct ver *v, uint32_t frame, uint32_t k, const struct slot *slot)
 {
 	static const char letter[] = { '?', 'r', 'm', '0' };
 	char types[9] = "";
@@ -185,34 +185,41 @@ static void log_slot(struct ver *v, const struct state *s, uint32_t k, const str
 	}
 	*strchr(types, 'r') = '\0';
 	note(v, "=%s", part ? types : "");
-	log_reg(v, s, &slot->spill);
+	log_reg(v, frame, &slot->spill);
 }
 
-void log_state(struct ver *v, const struct state *s, bool all)
+void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all)
 {
-	const struct frame *f = s->frame[s->top];
+	const struct frame *f = s->frame[frame];
 
-	if (s->top)
-		note(v, " frame%u:", s->top);
+	if (frame)
+		note(v, " frame%u:", frame);
 	for (unsigned i = 0; i < BPF_REGS; i++) {
 		if (f->r[i].kind == KIND_NONE || (!all && !(v->scratched >> i & 1)))
 			continue;
 		note(v, " R%u", i);
 		log_live(v, f->r[i].live);
 		note(v, "=");
-		log_reg(v, s, &f->r[i]);
+		log_reg(v, frame, &f->r[i]);
 	}
 	for (uint32_t k = 0; k < f->n_slots; k++) {
 		if (all || v->scratched_slots >> k & 1)
-			log_slot(v, s, k, &f->slot[k]);
+			log_slot(v, frame, k, &f->slot[k]);
 	}
 	for (uint32_t i = 0; i < s->refs.n; i++)
 		note(v, "%s%u", i ? "," : " refs=", s->refs.id[i]);
 	if (f->callback)
 		note(v, " cb");
 	note(v, "\n");
+	if (all)
+		return;
 	v->scratched = 0;
 	v->scratched_slots = 0;
+}
+
+void log_state(struct ver *v, const struct state *s, bool all)
+{
+	log_frame(v, s, s->top, all);
 }
 
 /* What the last op changed, behind it on its line, or on a line of its own. */
@@ -223,12 +230,13 @@ static void log_changes(struct ver *v)
 	if (!v->scratched && !v->scratched_slots)
 		return;
 	if (v->line_pos && log->text && v->line_pos == log->n && !log->lost) {
-		size_t col = log->n - 1 - v->line_start;
-		size_t pad = col < COMMENT_COLUMN ? COMMENT_COLUMN - col :
-						    COMMENT_TAB - col % COMMENT_TAB;
+		size_t col = log->n - v->line_start;
+		size_t to = col + COMMENT_TAB / 2 > COMMENT_COLUMN ? col + COMMENT_TAB / 2 :
+								     COMMENT_COLUMN;
 
+		to = (to + COMMENT_TAB - 1) / COMMENT_TAB * COMMENT_TAB;
 		log->text[--log->n] = '\0';
-		note(v, "%*s;", (int)pad, "");
+		note(v, "%*s;", (int)(to - col - 1), "");
 	} else {
 		note(v, "%u:", slot_of(v, v->op));
 	}
@@ -275,7 +283,6 @@ void log_insn(struct ver *v)
 	v->line_start = v->log ? v->log->n : 0;
 	op_print(v->u, v->op, PRINT_KERNEL, text, sizeof(text));
 	note(v, "%u: %s\n", slot_of(v, v->op), text);
-	v->line_start += (size_t)snprintf(NULL, 0, "%u: ", slot_of(v, v->op));
 	v->line_pos = v->log ? v->log->n : 0;
 }
 

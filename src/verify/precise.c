@@ -320,20 +320,13 @@ static void want_mark_frame(struct want *w, uint32_t i, struct frame *f)
 static void want_mark(struct ver *v, struct want *w, struct state *s)
 {
 	for (uint32_t i = w->frame + 1; i-- > 0;) {
-		if (v->level & LOG_STATES) {
-			note(v, "mark_precise: frame%u: parent state ", i);
-			log_masks(v, w->reg[i], w->slot[i]);
-			note(v, ": ");
-		}
 		want_mark_frame(w, i, s->frame[i]);
-		if (v->level & LOG_STATES) {
-			uint16_t regs = v->scratched;
-			uint64_t slots = v->scratched_slots;
-
-			log_state(v, s, true);
-			v->scratched = regs;
-			v->scratched_slots = slots;
-		}
+		if (!(v->level & LOG_STATES))
+			continue;
+		note(v, "mark_precise: frame%u: parent state ", i);
+		log_masks(v, w->reg[i], w->slot[i]);
+		note(v, ": ");
+		log_frame(v, s, i, true);
 	}
 }
 
@@ -420,27 +413,47 @@ int precise_mark_slot(struct ver *v, uint32_t frame, uint32_t slot)
 	return precise_walk(v, &w, v->cur, v->op, true);
 }
 
+/* What is precise in frame i of a state, into w. */
+static void want_precise(struct ver *v, struct want *w, uint32_t i, const struct frame *f)
+{
+	bool first = true;
+
+	for (unsigned n = 0; n < BPF_FP; n++) {
+		const struct reg *r = &f->r[n];
+
+		if (!r->precise || r->kind != KIND_SCALAR || !(r->live & LIVE_READ))
+			continue;
+		if (v->level & LOG_STATES && first)
+			note(v, "frame %u: propagating r%u", i, n);
+		else if (v->level & LOG_STATES)
+			note(v, ",r%u", n);
+		first = false;
+		w->reg[i] |= (uint16_t)(1u << n);
+	}
+	for (uint32_t k = 0; k < f->n_slots; k++) {
+		const struct reg *r = &f->slot[k].spill;
+
+		if (!slot_is_spill(&f->slot[k]) || !r->precise || r->kind != KIND_SCALAR ||
+		    !(r->live & LIVE_READ))
+			continue;
+		if (v->level & LOG_STATES && first)
+			note(v, "frame %u: propagating fp%d", i, -8 * ((int)k + 1));
+		else if (v->level & LOG_STATES)
+			note(v, ",fp%d", -8 * ((int)k + 1));
+		first = false;
+		w->slot[i] |= 1ull << k;
+	}
+	if (!first && v->level & LOG_STATES)
+		note(v, "\n");
+}
+
 /* What is precise in `old`, which covers the current state, is so in the current one's past. The
  * current op has not run yet. */
 int precise_propagate(struct ver *v, const struct state *old)
 {
 	struct want w = { .frame = old->top };
 
-	for (uint32_t i = 0; i <= old->top; i++) {
-		const struct frame *f = old->frame[i];
-
-		for (unsigned n = 0; n < BPF_FP; n++) {
-			if (f->r[n].precise && f->r[n].kind == KIND_SCALAR &&
-			    f->r[n].live & LIVE_READ)
-				w.reg[i] |= (uint16_t)(1u << n);
-		}
-		for (uint32_t k = 0; k < f->n_slots; k++) {
-			const struct reg *r = &f->slot[k].spill;
-
-			if (slot_is_spill(&f->slot[k]) && r->precise && r->kind == KIND_SCALAR &&
-			    r->live & LIVE_READ)
-				w.slot[i] |= 1ull << k;
-		}
-	}
+	for (uint32_t i = old->top + 1; i-- > 0;)
+		want_precise(v, &w, i, old->frame[i]);
 	return precise_walk(v, &w, v->cur, v->op, true);
 }

@@ -327,7 +327,6 @@ int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool z
 		if (write)
 			clobber(&f->slot[slot_at(i)], byte_at(f, i));
 		slot_live_read(v, f, slot_at(i));
-		slot_scratch(v, slot_at(i));
 	}
 	return 0;
 }

@@ -14,9 +14,7 @@ static void log_frames(struct ver *v)
 	if (!(v->level & (LOG_INSNS | LOG_STATES)))
 		return;
 	note(v, "caller:\n");
-	v->cur->top = n - 1;
-	log_state(v, v->cur, true);
-	v->cur->top = n;
+	log_frame(v, v->cur, n - 1, true);
 	note(v, "callee:\n");
 	log_state(v, v->cur, true);
 }

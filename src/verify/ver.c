@@ -126,9 +126,18 @@ static void log_stats(struct ver *v)
 		   v->longest_walk);
 }
 
+static void log_subs(struct ver *v)
+{
+	for (uint32_t s = 0; v->level & LOG_STATES && s < v->u->n_subs; s++)
+		note(v, "func#%u @%u\n", s, slot_of(v, v->u->subs[s]));
+}
+
 static int verify_run(struct ver *v)
 {
-	int err = verify_structure(v->u, v->log);
+	int err;
+
+	log_subs(v);
+	err = verify_structure(v->u, v->log);
 
 	if (!err)
 		err = ver_init(v);

@@ -63,6 +63,7 @@ struct ver {
 	uint64_t scratched_slots;
 	size_t line_pos; /* log position after the last op, 0: none */
 	size_t line_start;
+	size_t log_pos; /* of the log when the current state was put aside */
 };
 
 /* -- ver.c: texts and small things */
@@ -198,6 +199,7 @@ int depth_check_all(struct ver *v);
 
 /* -- log.c */
 void log_state(struct ver *v, const struct state *s, bool all);
+void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all);
 void log_insn(struct ver *v);
 void log_reset(struct ver *v, size_t pos);
 const char *bits_text(const struct scalar *s, char *buf, size_t size);
