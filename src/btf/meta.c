@@ -36,7 +36,8 @@ static int meta_none(const struct meta *m)
 
 static int meta_int(const struct meta *m)
 {
-	uint32_t data = *(const uint32_t *)(m->t + 1), bits = BTF_INT_BITS(data) + BTF_INT_OFFSET(data);
+	uint32_t data = *(const uint32_t *)(m->t + 1),
+		 bits = BTF_INT_BITS(data) + BTF_INT_OFFSET(data);
 	uint32_t encoding = BTF_INT_ENCODING(data);
 
 	if (data & ~(uint32_t)INT_MASK)
@@ -150,8 +151,8 @@ static int meta_float(const struct meta *m)
 	uint32_t size = m->t->size;
 
 	return size == 2 || size == 4 || size == 8 || size == 12 || size == 16
-		       ? 0
-		       : meta_fail(m, "Invalid type_size");
+		   ? 0
+		   : meta_fail(m, "Invalid type_size");
 }
 
 static int meta_decl_tag(const struct meta *m)

@@ -99,10 +99,12 @@ static void types_guess(struct bpf_object *obj)
 	};
 	struct bpf_program *p;
 
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 			if (bpf_program__type(p) == BPF_PROG_TYPE_UNSPEC &&
-			    !strncmp(bpf_program__section_name(p), rows[i].prefix, strlen(rows[i].prefix)))
+			    !strncmp(bpf_program__section_name(p), rows[i].prefix,
+				     strlen(rows[i].prefix)))
 				bpf_program__set_type(p, rows[i].type);
 		}
 	}
@@ -172,7 +174,8 @@ static struct bpf_program *prog_nearest(const struct bpf_object *obj, const char
 	struct bpf_program *p, *best = NULL;
 	unsigned least = ~0u;
 
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		unsigned d = name_distance(name, bpf_program__name(p));
 
 		if (d < least) {
@@ -192,7 +195,8 @@ static void names_list(const struct bpf_object *obj, const struct bpf_program *f
 
 	if (first)
 		report_add(out, "%s", bpf_program__name(first));
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		if (p == first)
 			continue;
 		if (++n == 8) {

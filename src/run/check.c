@@ -14,11 +14,12 @@ static int check_helper(uint32_t id, const struct prog_spec *spec, struct report
 	if (!h)
 		return report_fail(log, -EINVAL, "invalid func unknown#%u", id);
 	if (!helper_allowed(id, spec->type) || h->status == HELPER_NONE)
-		return report_fail(log, -EINVAL,
-				   "program of this type cannot use helper bpf_%s#%u", h->name, id);
+		return report_fail(log, -EINVAL, "program of this type cannot use helper bpf_%s#%u",
+				   h->name, id);
 	if ((h->flags & HELPER_GPL) && !spec->gpl)
-		return report_fail(log, -EINVAL,
-				   "cannot call GPL-restricted function from non-GPL compatible program");
+		return report_fail(
+		    log, -EINVAL,
+		    "cannot call GPL-restricted function from non-GPL compatible program");
 	return 0;
 }
 

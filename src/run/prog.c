@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "rewrite/rewrite.h"
 #include "run/prog.h"
 
 #include <errno.h>
@@ -65,7 +66,8 @@ int prog_tag_of(const struct bpf_insn *insns, uint32_t n, uint8_t tag[8])
 		return -ENOMEM;
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		if (copy[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
-		    (copy[i].src_reg == BPF_PSEUDO_MAP_FD || copy[i].src_reg == BPF_PSEUDO_MAP_VALUE)) {
+		    (copy[i].src_reg == BPF_PSEUDO_MAP_FD ||
+		     copy[i].src_reg == BPF_PSEUDO_MAP_VALUE)) {
 			copy[i].imm = 0;
 			copy[++i].imm = 0;
 		}
@@ -154,7 +156,8 @@ static int prog_fits_arrays(const struct prog *p)
 /* The stages, in order. What each makes belongs to p. */
 static int prog_stages(struct prog *p, const struct prog_spec *spec, struct report *log)
 {
-	struct unit *decoded = NULL, *resolved = NULL;
+	const struct rewrite_opts rewrites = { .scratch = 2, .off = getenv("SKEP_NO_REWRITE") };
+	struct unit *decoded = NULL, *resolved = NULL, *xlated = NULL;
 	int err = unit_decode(spec->insns, spec->n_insns, false, log, &decoded);
 
 	if (err)
@@ -169,7 +172,11 @@ static int prog_stages(struct prog *p, const struct prog_spec *spec, struct repo
 	if (!err)
 		err = verify_structure(resolved, log);
 	if (!err)
-		err = prog_compile(p, spec, log);
+		err = rewrite(resolved, &rewrites, log, &xlated);
+	if (err)
+		return err;
+	p->xlated = xlated;
+	err = prog_compile(p, spec, log);
 	if (!err)
 		err = prog_fits_arrays(p);
 	return err;

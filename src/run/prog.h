@@ -31,7 +31,7 @@ struct prog_spec {
 	uint32_t type, attach_type; /* BPF_PROG_TYPE_*, BPF_* */
 	uint32_t flags;		    /* BPF_F_* of PROG_LOAD */
 	char name[16];
-	bool gpl; /* the licence is GPL-compatible */
+	bool gpl;	/* the licence is GPL-compatible */
 	bool interpret; /* do without the JIT */
 	const struct bpf_insn *insns;
 	uint32_t n_insns;
@@ -56,20 +56,20 @@ struct prog {
 	char name[16];
 	uint8_t tag[8];
 	bool gpl;
-	bool verified;		     /* false: only its structure was checked */
-	const struct unit *loaded;   /* as loaded, maps resolved */
-	const struct unit *xlated;   /* rewritten: what runs; may be `loaded` itself */
-	const struct image *image;   /* NULL: the interpreter runs it */
-	struct callee callee;	     /* this program as the target of a tail call */
-	pthread_mutex_t maps_lock;   /* guards maps against prog_bind_map */
-	VEC(struct map *) maps;	     /* one reference each, none twice */
-	struct obj *btf;	     /* reference or NULL */
+	bool verified;		   /* false: only its structure was checked */
+	const struct unit *loaded; /* as loaded, maps resolved */
+	const struct unit *xlated; /* rewritten: what runs; may be `loaded` itself */
+	const struct image *image; /* NULL: the interpreter runs it */
+	struct callee callee;	   /* this program as the target of a tail call */
+	pthread_mutex_t maps_lock; /* guards maps against prog_bind_map */
+	VEC(struct map *) maps;	   /* one reference each, none twice */
+	struct obj *btf;	   /* reference or NULL */
 	struct prog_rows funcs, lines;
 	uint32_t attach_btf_id;
-	uint32_t verified_insns;     /* instructions that the verifier visited, 0: not verified */
+	uint32_t verified_insns; /* instructions that the verifier visited, 0: not verified */
 	uint32_t uid;
-	uint64_t load_time;	     /* ns since boot */
-	uint32_t stats;		     /* percpu offset of struct prog_stats */
+	uint64_t load_time; /* ns since boot */
+	uint32_t stats;	    /* percpu offset of struct prog_stats */
 };
 
 /* Loads a program: decode, resolve, check, compile. One reference for the caller. Messages go to

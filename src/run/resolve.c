@@ -37,7 +37,9 @@ static int maps_add(struct prog *p, struct map *m, struct report *log)
 	}
 	if (p->maps.n >= MAPS_MAX) {
 		obj_put(&m->obj);
-		return report_fail(log, -E2BIG, "The total number of maps per program has reached the limit of %u", MAPS_MAX);
+		return report_fail(
+		    log, -E2BIG, "The total number of maps per program has reached the limit of %u",
+		    MAPS_MAX);
 	}
 	if (vec_push(&p->maps, m)) {
 		obj_put(&m->obj);
@@ -49,7 +51,8 @@ static int maps_add(struct prog *p, struct map *m, struct report *log)
 static int value_check(const struct map *m, uint32_t off, struct report *log)
 {
 	if (!m->value)
-		return report_fail(log, -EINVAL, "no direct value access support for this map type");
+		return report_fail(log, -EINVAL,
+				   "no direct value access support for this map type");
 	if (off >= VALUE_OFF_MAX)
 		return report_fail(log, -EINVAL, "direct value offset of %u is not allowed", off);
 	if (m->desc.max_entries != 1 || off >= m->desc.value_size)
@@ -63,13 +66,15 @@ static int op_find_map(const struct op *op, const struct prog_spec *spec, struct
 		       struct report *log)
 {
 	struct map *m = NULL;
-	int err = spec->find_map ? spec->find_map(spec->find_arg, op_by_index(op), (int32_t)op->imm, &m)
-				 : -EBADF;
+	int err = spec->find_map
+		      ? spec->find_map(spec->find_arg, op_by_index(op), (int32_t)op->imm, &m)
+		      : -EBADF;
 
 	if (err == -EPROTO)
 		return report_fail(log, err, "fd_idx without fd_array is invalid");
 	if (err)
-		return report_fail(log, err, "fd %d is not pointing to valid bpf_map", (int)op->imm);
+		return report_fail(log, err, "fd %d is not pointing to valid bpf_map",
+				   (int)op->imm);
 	return maps_add(p, m, log);
 }
 
@@ -115,9 +120,10 @@ int resolve_maps(const struct unit *in, const struct prog_spec *spec, struct pro
 		return -ENOMEM;
 	for (uint32_t i = 0; i < u->n_ops && !err; i++) {
 		if (u->ops[i].code == OP_LDBTF)
-			err = report_fail(log, -EINVAL,
-					  "ldimm64 of a kernel variable (BTF id %d): there are none",
-					  (int)u->ops[i].imm);
+			err =
+			    report_fail(log, -EINVAL,
+					"ldimm64 of a kernel variable (BTF id %d): there are none",
+					(int)u->ops[i].imm);
 		else if (op_names_map(&u->ops[i]))
 			err = op_resolve(&u->ops[i], spec, p, log);
 	}

@@ -58,8 +58,8 @@ static void slot_disown(void *unused)
 
 	(void)unused;
 	if (self.slot_plus_1)
-		__atomic_compare_exchange_n(&slot_head((unsigned)self.slot_plus_1 - 1)->owner, &tid, 0,
-					    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&slot_head((unsigned)self.slot_plus_1 - 1)->owner, &tid,
+					    0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	self.slot_plus_1 = 0;
 }
 
@@ -78,7 +78,8 @@ static void slot_setup(void)
 	if (!init_err)
 		init_err = -pthread_key_create(&exit_key, slot_disown);
 	if (!init_err)
-		init_err = -pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, slot_forked);
+		init_err =
+		    -pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, slot_forked);
 }
 
 int slot_init(void)

@@ -153,8 +153,8 @@ int cmd_obj_get(union attr *attr, const struct call *call)
 	if (!o)
 		return pin_covers(path) ? -ENOENT : -EACCES;
 	err = o->kind == OBJ_LINK && mode != O_RDWR
-		      ? -EINVAL
-		      : fd_open(o, o->kind == OBJ_MAP ? mode : O_RDWR);
+		  ? -EINVAL
+		  : fd_open(o, o->kind == OBJ_MAP ? mode : O_RDWR);
 	obj_put(o);
 	return err;
 }

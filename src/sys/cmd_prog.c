@@ -17,8 +17,10 @@ enum { INSNS_MAX = 1000000, LICENSE_MAX = 128, KNOWN_FLAGS = 0x1ff, FLAG_TOKEN_F
 
 static bool license_is_gpl(const char *s)
 {
-	static const char *const list[] = { "GPL", "GPL v2", "GPL and additional rights",
-					    "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL" };
+	static const char *const list[] = {
+		"GPL",		"GPL v2",	"GPL and additional rights",
+		"Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"
+	};
 
 	for (unsigned i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		if (!strcmp(s, list[i]))
@@ -87,19 +89,21 @@ static int find_map(void *arg, bool by_index, int32_t n, struct map **out)
 	return err;
 }
 
-static int load_unlogged(const struct attr_prog_load *a, struct prog_spec *spec,
-			 struct report *log, struct prog **out)
+static int load_unlogged(const struct attr_prog_load *a, struct prog_spec *spec, struct report *log,
+			 struct prog **out)
 {
 	const struct prog_type *type = prog_type_find(a->prog_type);
 	struct debug_info debug = { 0 };
 	int err;
 
 	if (!type->loadable)
-		return report_fail(log, -EINVAL, "%s programs need kernel BTF, which skep does not have",
+		return report_fail(log, -EINVAL,
+				   "%s programs need kernel BTF, which skep does not have",
 				   type->name);
 	if ((a->prog_flags & BPF_F_SLEEPABLE) && !type_may_sleep(a->prog_type))
 		return report_fail(log, -EINVAL,
-				   "Only fentry/fexit/fmod_ret, lsm, iter, uprobe, and struct_ops programs can be sleepable");
+				   "Only fentry/fexit/fmod_ret, lsm, iter, uprobe, and struct_ops "
+				   "programs can be sleepable");
 	if (a->core_relo_cnt)
 		return report_fail(log, -EOPNOTSUPP, "CO-RE relocations are the loader's job");
 	err = debug_read(a, spec->insns, log, &debug);
@@ -124,7 +128,8 @@ static int load_logged(const struct attr_prog_load *a, const struct call *call,
 		return err;
 	err = load_unlogged(a, spec, &report, out);
 	if (!err && log.level)
-		report_add(&report, "not verified: only the structure of %u instructions was checked\n",
+		report_add(&report,
+			   "not verified: only the structure of %u instructions was checked\n",
 			   a->insn_cnt);
 	log_err = log_finish(&log, &report, &true_size);
 	report_free(&report);

@@ -54,13 +54,15 @@ static int lines_check(const struct prog_rows *rows, const struct btf_obj *b,
 
 	for (uint32_t i = 0; i < rows->n; before = l[i++].insn_off) {
 		if ((i && l[i].insn_off <= before) || l[i].insn_off >= n)
-			return report_fail(log, -EINVAL,
-					   "Invalid line_info[%u].insn_off:%u (prev_offset:%u prog->len:%u)",
-					   i, l[i].insn_off, before, n);
+			return report_fail(
+			    log, -EINVAL,
+			    "Invalid line_info[%u].insn_off:%u (prev_offset:%u prog->len:%u)", i,
+			    l[i].insn_off, before, n);
 		if (!insns[l[i].insn_off].code)
-			return report_fail(log, -EINVAL, "Invalid insn code at line_info[%u].insn_off",
-					   i);
-		if (!btf_obj_string_ok(b, l[i].line_off) || !btf_obj_string_ok(b, l[i].file_name_off))
+			return report_fail(log, -EINVAL,
+					   "Invalid insn code at line_info[%u].insn_off", i);
+		if (!btf_obj_string_ok(b, l[i].line_off) ||
+		    !btf_obj_string_ok(b, l[i].file_name_off))
 			return report_fail(log, -EINVAL,
 					   "Invalid line_info[%u].line_off or .file_name_off", i);
 	}
@@ -74,11 +76,13 @@ static int func_check(const struct bpf_func_info *f, uint32_t i, const struct bt
 
 	if (i == 0 && f->insn_off)
 		return report_fail(log, -EINVAL,
-				   "nonzero insn_off %u for the first func info record", f->insn_off);
+				   "nonzero insn_off %u for the first func info record",
+				   f->insn_off);
 	if (i && f->insn_off <= f[-1].insn_off)
-		return report_fail(log, -EINVAL,
-				   "same or smaller insn offset (%u) than previous func info record (%u)",
-				   f->insn_off, f[-1].insn_off);
+		return report_fail(
+		    log, -EINVAL,
+		    "same or smaller insn offset (%u) than previous func info record (%u)",
+		    f->insn_off, f[-1].insn_off);
 	if (!type || btf_kind(type) != BTF_KIND_FUNC)
 		return report_fail(log, -EINVAL, "invalid type id %d in func info", f->type_id);
 	return 0;
@@ -127,8 +131,9 @@ static int funcs_match(const struct prog_rows *rows, const struct unit *u, struc
 				   "number of funcs in func_info doesn't match number of subprogs");
 	for (uint32_t i = 0; i < rows->n; i++) {
 		if (f[i].insn_off != u->slot[u->subs[i]])
-			return report_fail(log, -EINVAL,
-					   "func_info BTF section doesn't match subprog layout in BPF program");
+			return report_fail(
+			    log, -EINVAL,
+			    "func_info BTF section doesn't match subprog layout in BPF program");
 	}
 	return 0;
 }

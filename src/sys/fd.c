@@ -241,10 +241,10 @@ static void fork_setup(void)
 
 static const char *kind_name(enum obj_kind kind)
 {
-	static const char *const names[KINDS] = { [OBJ_MAP] = "bpf-map", [OBJ_PROG] = "bpf-prog",
-						  [OBJ_BTF] = "btf", [OBJ_LINK] = "bpf-link",
-						  [OBJ_PERF] = "bpf-perf",
-						  [OBJ_STATS] = "bpf-stats" };
+	static const char *const names[KINDS] = {
+		[OBJ_MAP] = "bpf-map",	 [OBJ_PROG] = "bpf-prog", [OBJ_BTF] = "btf",
+		[OBJ_LINK] = "bpf-link", [OBJ_PERF] = "bpf-perf", [OBJ_STATS] = "bpf-stats"
+	};
 
 	return names[kind];
 }

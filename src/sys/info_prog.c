@@ -33,8 +33,9 @@ static int maps_out(struct bpf_prog_info *info, struct prog *p)
 	ids = mem_zalloc(p->maps.n, sizeof(*ids));
 	for (size_t i = 0; ids && i < p->maps.n; i++)
 		ids[i] = p->maps.at[i]->desc.id;
-	err = ids ? rows_out(info->map_ids, &info->nr_map_ids, ids, (uint32_t)p->maps.n, sizeof(*ids))
-		  : -ENOMEM;
+	err =
+	    ids ? rows_out(info->map_ids, &info->nr_map_ids, ids, (uint32_t)p->maps.n, sizeof(*ids))
+		: -ENOMEM;
 	pthread_mutex_unlock(&p->maps_lock);
 	mem_free(ids);
 	return err;
@@ -62,26 +63,11 @@ static int jited_out(struct bpf_prog_info *info, const struct prog *p)
 	if (!err)
 		err = rows_out(info->jited_ksyms, &info->nr_jited_ksyms, at, n, sizeof(*at));
 	if (!err)
-		err = rows_out(info->jited_func_lens, &info->nr_jited_func_lens, len, n, sizeof(*len));
+		err = rows_out(info->jited_func_lens, &info->nr_jited_func_lens, len, n,
+			       sizeof(*len));
 	mem_free(at);
 	mem_free(len);
 	return err;
-}
-
-/* Op that begins at or behind instruction `slot`. */
-static uint32_t op_at(const struct unit *u, uint32_t slot)
-{
-	uint32_t lo = 0, hi = u->n_ops;
-
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (u->slot[mid] < slot)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
 }
 
 /* Native offset of the first code made for op or one behind it. */
@@ -103,10 +89,32 @@ static int jited_lines_out(struct bpf_prog_info *info, const struct prog *p)
 
 	for (uint32_t i = 0; at && i < n; i++)
 		at[i] = (uint64_t)(uintptr_t)p->image->bytes +
-			code_at(p->image->code, op_at(p->xlated, l[i].insn_off));
+			code_at(p->image->code, unit_op_at(p->xlated, l[i].insn_off));
 	err = at ? rows_out(info->jited_line_info, &info->nr_jited_line_info, at, n, sizeof(*at))
 		 : -ENOMEM;
 	mem_free(at);
+	return err;
+}
+
+/* Rows of func_info or line_info; each begins with the number of an instruction, which counts in
+ * the rewritten program here. */
+static int debug_rows_out(uint64_t to, uint32_t *n, const struct prog_rows *rows,
+			  const struct unit *xlated)
+{
+	uint8_t *copy = mem_dup(rows->at, (size_t)rows->n * rows->size);
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t insn;
+
+		memcpy(&insn, copy + (size_t)i * rows->size, sizeof(insn));
+		insn = xlated->slot[unit_op_at(xlated, insn)];
+		memcpy(copy + (size_t)i * rows->size, &insn, sizeof(insn));
+	}
+	err = rows_out(to, n, copy, rows->n, rows->size);
+	mem_free(copy);
 	return err;
 }
 
@@ -139,9 +147,11 @@ static int xlated_out(struct bpf_prog_info *info, const struct prog *p)
 /* Row sizes are ours; a client that has others is too old or too new to understand the rows. */
 static int sizes_agree(struct bpf_prog_info *info)
 {
-	if ((info->nr_func_info || info->func_info_rec_size) && info->func_info_rec_size != FUNC_SIZE)
+	if ((info->nr_func_info || info->func_info_rec_size) &&
+	    info->func_info_rec_size != FUNC_SIZE)
 		return -EINVAL;
-	if ((info->nr_line_info || info->line_info_rec_size) && info->line_info_rec_size != LINE_SIZE)
+	if ((info->nr_line_info || info->line_info_rec_size) &&
+	    info->line_info_rec_size != LINE_SIZE)
 		return -EINVAL;
 	if ((info->nr_jited_line_info || info->jited_line_info_rec_size) &&
 	    info->jited_line_info_rec_size != JITED_LINE_SIZE)
@@ -191,9 +201,9 @@ int info_prog(const struct attr_info *a, const struct call *call, struct prog *p
 	if (!err)
 		err = jited_out(&info, p);
 	if (!err)
-		err = rows_out(info.func_info, &info.nr_func_info, p->funcs.at, p->funcs.n, FUNC_SIZE);
+		err = debug_rows_out(info.func_info, &info.nr_func_info, &p->funcs, p->xlated);
 	if (!err)
-		err = rows_out(info.line_info, &info.nr_line_info, p->lines.at, p->lines.n, LINE_SIZE);
+		err = debug_rows_out(info.line_info, &info.nr_line_info, &p->lines, p->xlated);
 	if (!err)
 		err = jited_lines_out(&info, p);
 	return err ? err : info_write(a, call, &info, len);

@@ -20,7 +20,7 @@ static int load(const struct bpf_insn *insns, unsigned n)
 	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
 	attr.insns = (uintptr_t)insns;
 	attr.insn_cnt = n;
-	attr.license = (uintptr_t) "GPL";
+	attr.license = (uintptr_t)"GPL";
 	return skep_bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
 }
 
@@ -60,8 +60,11 @@ static void a_program_says_whether_it_was_verified(void **state)
 
 static void a_mappable_array_is_mapped(void **state)
 {
-	union bpf_attr attr = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8,
-				.max_entries = 16, .map_flags = BPF_F_MMAPABLE };
+	union bpf_attr attr = { .map_type = BPF_MAP_TYPE_ARRAY,
+				.key_size = 4,
+				.value_size = 8,
+				.max_entries = 16,
+				.map_flags = BPF_F_MMAPABLE };
 	int fd = skep_bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
 	uint32_t key = 3;
 	uint64_t value = 7, *by_api, *by_libc;

@@ -20,9 +20,11 @@
 
 static int map_create(uint32_t type, uint32_t flags)
 {
-	union bpf_attr a = { .map_type = type, .key_size = 4,
+	union bpf_attr a = { .map_type = type,
+			     .key_size = 4,
 			     .value_size = type == BPF_MAP_TYPE_PROG_ARRAY ? 4 : 8,
-			     .max_entries = 512, .map_flags = flags };
+			     .max_entries = 512,
+			     .map_flags = flags };
 	int fd = skep_bpf(BPF_MAP_CREATE, &a, sizeof(a));
 
 	assert_true(fd >= 0);
@@ -32,7 +34,8 @@ static int map_create(uint32_t type, uint32_t flags)
 static uint32_t map_id(int fd)
 {
 	struct bpf_map_info info = { 0 };
-	union bpf_attr a = { .info = { .bpf_fd = (uint32_t)fd, .info_len = sizeof(info),
+	union bpf_attr a = { .info = { .bpf_fd = (uint32_t)fd,
+				       .info_len = sizeof(info),
 				       .info = (uintptr_t)&info } };
 
 	assert_int_equal(skep_bpf(BPF_OBJ_GET_INFO_BY_FD, &a, sizeof(a)), 0);
@@ -81,7 +84,7 @@ static int prog_load(const struct bpf_insn *insns, unsigned n)
 	int fd;
 
 	a.insns = (uintptr_t)insns;
-	a.license = (uintptr_t) "GPL";
+	a.license = (uintptr_t)"GPL";
 	fd = skep_bpf(BPF_PROG_LOAD, &a, sizeof(a));
 	assert_true(fd >= 0);
 	return fd;
@@ -91,7 +94,10 @@ static int prog_load(const struct bpf_insn *insns, unsigned n)
 static int prog_with_map(int map)
 {
 	const struct bpf_insn insns[] = {
-		{ .code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map },
+		{ .code = BPF_LD | BPF_IMM | BPF_DW,
+		  .dst_reg = 1,
+		  .src_reg = BPF_PSEUDO_MAP_FD,
+		  .imm = map },
 		{ 0 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
 		{ .code = BPF_JMP | BPF_EXIT },
@@ -127,8 +133,8 @@ static void a_number_used_again_is_not_the_map(void **state)
 
 static void duplicates_are_the_same_map(void **state)
 {
-	int fd = map_create(BPF_MAP_TYPE_HASH, 0), copies[3] = { dup(fd), fcntl(fd, F_DUPFD_CLOEXEC, 100),
-								   dup3(fd, 200, O_CLOEXEC) };
+	int fd = map_create(BPF_MAP_TYPE_HASH, 0),
+	    copies[3] = { dup(fd), fcntl(fd, F_DUPFD_CLOEXEC, 100), dup3(fd, 200, O_CLOEXEC) };
 	uint32_t id = map_id(fd);
 	uint64_t value = 42, got = 0;
 
@@ -234,7 +240,9 @@ static void a_message_carries_the_map(void **state)
 	uint32_t id = map_id(fd);
 	char byte = 0, control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
 			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
@@ -286,7 +294,7 @@ static void a_pin_holds_the_map(void **state)
 	uint32_t id = map_id(fd);
 	union bpf_attr a = { .bpf_fd = (uint32_t)fd };
 
-	a.pathname = (uintptr_t) "/sys/fs/bpf/skep_test";
+	a.pathname = (uintptr_t)"/sys/fs/bpf/skep_test";
 	assert_int_equal(skep_bpf(BPF_OBJ_PIN, &a, sizeof(a)), 0);
 	assert_int_equal(skep_bpf(BPF_OBJ_PIN, &a, sizeof(a)), -1);
 	assert_int_equal(errno, EEXIST);
@@ -344,8 +352,8 @@ static void *make_and_close(void *arg)
 	for (unsigned i = 0; i < 300; i++) {
 		int map = map_create(BPF_MAP_TYPE_HASH, 0), prog = prog_with_map(map);
 
-		if (elem(BPF_MAP_UPDATE_ELEM, map, 1, &value) || elem(BPF_MAP_LOOKUP_ELEM, map, 1, &got) ||
-		    got != 3)
+		if (elem(BPF_MAP_UPDATE_ELEM, map, 1, &value) ||
+		    elem(BPF_MAP_LOOKUP_ELEM, map, 1, &got) || got != 3)
 			return "wrong";
 		close(map);
 		close(prog);

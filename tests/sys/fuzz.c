@@ -32,9 +32,11 @@ static uint32_t below(uint32_t n)
 
 static uint32_t odd_value(void)
 {
-	static const uint32_t values[] = { 0, 1, 2, 3, 4, 7, 8, 16, 31, 32, 64, 255, 256, 4095, 4096,
-					   65535, 0x00ffffff, 0x7fffffff, 0x80000000, 0xfffffffe,
-					   0xffffffff };
+	static const uint32_t values[] = {
+		0,    1,     2,		 3,	     4,		 7,	     8,
+		16,   31,    32,	 64,	     255,	 256,	     4095,
+		4096, 65535, 0x00ffffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff
+	};
 
 	return below(4) ? values[below(sizeof(values) / sizeof(values[0]))] : rnd();
 }
@@ -103,8 +105,11 @@ static const char *last_line(int side)
 
 static int btf_load(int side, const void *data, uint32_t size)
 {
-	union attr a = { .btf_load = { .btf = (uintptr_t)data, .size = size, .log_level = 1,
-				       .log_buf = (uintptr_t)said[side], .log_size = sizeof(said[0]) } };
+	union attr a = { .btf_load = { .btf = (uintptr_t)data,
+				       .size = size,
+				       .log_level = 1,
+				       .log_buf = (uintptr_t)said[side],
+				       .log_size = sizeof(said[0]) } };
 	int fd = side_bpf(side, BPF_BTF_LOAD, &a, sizeof(a));
 
 	if (fd >= 0)
@@ -145,10 +150,11 @@ static bool fuzz_btf(unsigned count, bool kernel)
 		if (!theirs && strstr(last_line(SKEP), "kind_flag"))
 			continue;
 		if (ours != theirs && differ++ < 10)
-			printf("# btf %u: kernel %d, skep %d\n# kernel: %s\n# skep: %s\n", i, theirs, ours,
-			       last_line(KERNEL), last_line(SKEP));
+			printf("# btf %u: kernel %d, skep %d\n# kernel: %s\n# skep: %s\n", i,
+			       theirs, ours, last_line(KERNEL), last_line(SKEP));
 	}
-	printf("# btf: %u objects, %u taken, %u answers differ from the kernel's\n", count, taken, differ);
+	printf("# btf: %u objects, %u taken, %u answers differ from the kernel's\n", count, taken,
+	       differ);
 	free(bad);
 	btf__free(b);
 	return !differ;
@@ -157,9 +163,9 @@ static bool fuzz_btf(unsigned count, bool kernel)
 /* ---- programs ---- */
 static struct bpf_insn near_insn(void)
 {
-	static const uint8_t codes[] = { 0x07, 0x0f, 0xb7, 0xbf, 0x04, 0xbc, 0x18, 0x61, 0x7b, 0x62, 0x05,
-					 0x15, 0x1d, 0x56, 0x85, 0x95, 0x06, 0xdb, 0xc3, 0x20, 0x40, 0xd4,
-					 0x8d, 0xe5, 0x63, 0x9f, 0x81 };
+	static const uint8_t codes[] = { 0x07, 0x0f, 0xb7, 0xbf, 0x04, 0xbc, 0x18, 0x61, 0x7b,
+					 0x62, 0x05, 0x15, 0x1d, 0x56, 0x85, 0x95, 0x06, 0xdb,
+					 0xc3, 0x20, 0x40, 0xd4, 0x8d, 0xe5, 0x63, 0x9f, 0x81 };
 	struct bpf_insn in = { .code = below(16) ? codes[below(sizeof(codes))] : (uint8_t)rnd() };
 
 	in.dst_reg = below(8) ? below(11) : rnd();
@@ -190,10 +196,12 @@ static bool fuzz_prog(unsigned count)
 
 	for (unsigned i = 0; i < count; i++) {
 		unsigned n = 1 + below(48);
-		union attr a = { .prog_load = { .prog_type = below(34), .insn_cnt = n,
+		union attr a = { .prog_load = { .prog_type = below(34),
+						.insn_cnt = n,
 						.insns = (uintptr_t)insns,
-						.license = (uintptr_t) "GPL",
-						.log_buf = (uintptr_t)log, .log_size = sizeof(log),
+						.license = (uintptr_t)"GPL",
+						.log_buf = (uintptr_t)log,
+						.log_size = sizeof(log),
 						.log_level = 1 + below(3) } };
 		int fd;
 
@@ -221,7 +229,8 @@ static void elems_try(int fd)
 				    BPF_MAP_GET_NEXT_KEY, BPF_MAP_LOOKUP_AND_DELETE_ELEM };
 
 	for (unsigned i = 0; i < 8; i++) {
-		union attr a = { .elem = { .map_fd = (uint32_t)fd, .key = (uintptr_t)key,
+		union attr a = { .elem = { .map_fd = (uint32_t)fd,
+					   .key = (uintptr_t)key,
 					   .value = (uintptr_t)values,
 					   .flags = below(4) ? below(4) : odd_value() } };
 
@@ -239,7 +248,8 @@ static bool fuzz_map(unsigned count)
 	unsigned taken = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		union attr a = { .map_create = { .map_type = below(35), .key_size = below(2) ? 4 : odd_value(),
+		union attr a = { .map_create = { .map_type = below(35),
+						 .key_size = below(2) ? 4 : odd_value(),
 						 .value_size = below(2) ? 4 : odd_value(),
 						 .max_entries = 1 + below(64) } };
 		int fd;

@@ -62,10 +62,13 @@ static void inner_set(struct bpf_object *obj)
 {
 	struct bpf_map *m;
 
-	bpf_object__for_each_map(m, obj) {
+	bpf_object__for_each_map(m, obj)
+	{
 		bool outer = bpf_map__type(m) == BPF_MAP_TYPE_ARRAY_OF_MAPS ||
 			     bpf_map__type(m) == BPF_MAP_TYPE_HASH_OF_MAPS;
-		union bpf_attr attr = { .map_type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4,
+		union bpf_attr attr = { .map_type = BPF_MAP_TYPE_HASH,
+					.key_size = 4,
+					.value_size = 4,
 					.max_entries = 1 };
 		int fd;
 
@@ -90,7 +93,8 @@ static bool load_one(const char *path, unsigned n)
 		report_free(&r);
 		return false;
 	}
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		bpf_program__set_autoload(p, i == n);
 		if (i++ == n)
 			chosen = p;

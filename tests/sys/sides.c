@@ -23,8 +23,11 @@ int side_bpf(int side, int cmd, const void *attr, unsigned size)
 static int map_make(int side, uint32_t type, uint32_t key, uint32_t value, uint32_t n,
 		    uint32_t flags, int inner)
 {
-	union attr a = { .map_create = { .map_type = type, .key_size = key, .value_size = value,
-					 .max_entries = n, .map_flags = flags,
+	union attr a = { .map_create = { .map_type = type,
+					 .key_size = key,
+					 .value_size = value,
+					 .max_entries = n,
+					 .map_flags = flags,
 					 .inner_map_fd = (uint32_t)inner } };
 
 	return side_bpf(side, BPF_MAP_CREATE, &a, sizeof(a));
@@ -56,8 +59,10 @@ static int prog_make(int side)
 {
 	static const struct bpf_insn insns[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
 						 { .code = BPF_JMP | BPF_EXIT } };
-	union attr a = { .prog_load = { .prog_type = BPF_PROG_TYPE_XDP, .insn_cnt = 2,
-					.insns = (uintptr_t)insns, .license = (uintptr_t) "GPL" } };
+	union attr a = { .prog_load = { .prog_type = BPF_PROG_TYPE_XDP,
+					.insn_cnt = 2,
+					.insns = (uintptr_t)insns,
+					.license = (uintptr_t)"GPL" } };
 
 	return side_bpf(side, BPF_PROG_LOAD, &a, sizeof(a));
 }
@@ -115,7 +120,8 @@ unsigned rows_run(const struct row *rows, unsigned n, unsigned *tests)
 
 		/* Kernels that refuse some program types to everybody say EPERM. */
 		if (kernel == -EPERM && skep == -EINVAL && rows[i].cmd == BPF_PROG_LOAD) {
-			printf("ok %u - %s # SKIP this kernel refuses the type\n", ++*tests, rows[i].name);
+			printf("ok %u - %s # SKIP this kernel refuses the type\n", ++*tests,
+			       rows[i].name);
 			continue;
 		}
 		if (!check(tests, kernel == skep, "%s: %s", rows[i].name, strerror(-kernel))) {
