@@ -14,6 +14,17 @@
 /* Sizes of one row that PROG_LOAD takes, and the most rows, which bound memory. */
 enum { FUNC_SIZE = 8, LINE_SIZE = 16, ROW_MAX = 252, ROWS_MAX = 1 << 20 };
 
+/* One row that is longer than we know. */
+static int row_read(uint64_t from, uint32_t size, uint32_t known, const char *what,
+		    struct report *log, void *to)
+{
+	int err = user_zero(from + known, size - known);
+
+	if (err == -E2BIG)
+		return report_fail(log, err, "nonzero tailing record in %s", what);
+	return err ? err : user_read(to, from, known);
+}
+
 /* n rows of `size` bytes from the caller; rows that are longer than we know have a zero tail, and
  * are kept without it. */
 static int rows_read(uint64_t from, uint32_t n, uint32_t size, uint32_t known, const char *what,
@@ -28,13 +39,12 @@ static int rows_read(uint64_t from, uint32_t n, uint32_t size, uint32_t known, c
 		return -ENOMEM;
 	out->n = n;
 	out->size = known;
+	if (size == known)
+		return user_read(out->at, from, (size_t)n * size);
 	for (uint32_t i = 0; i < n; i++, from += size) {
-		int err = user_zero(from + known, size - known);
+		int err =
+		    row_read(from, size, known, what, log, (char *)out->at + (size_t)i * known);
 
-		if (err == -E2BIG)
-			return report_fail(log, err, "nonzero tailing record in %s", what);
-		if (!err)
-			err = user_read((char *)out->at + (size_t)i * known, from, known);
 		if (err)
 			return err;
 	}

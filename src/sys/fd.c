@@ -47,6 +47,7 @@ static struct {
 	VEC(struct row *) rows[KINDS]; /* by ascending id */
 	uint32_t last_id[KINDS];
 	size_t n, reap_at;
+	bool modes; /* some descriptor is only for reading, or only for writing */
 } reg = { .lock = PTHREAD_MUTEX_INITIALIZER, .reap_at = 64 };
 
 static size_t hash(dev_t dev, ino_t ino)
@@ -323,6 +324,8 @@ static int client_open(int fd, int mode, uint32_t serial)
 	int client;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (mode != O_RDWR)
+		__atomic_store_n(&reg.modes, true, __ATOMIC_RELAXED);
 	client = open(path, mode | O_CLOEXEC);
 	if (client < 0)
 		return -errno;
@@ -394,7 +397,7 @@ int fd_get_for(int fd, enum obj_kind kind, bool read, bool write, struct obj **o
 {
 	int err = fd_get(fd, kind, out), mode;
 
-	if (err)
+	if (err || !__atomic_load_n(&reg.modes, __ATOMIC_RELAXED))
 		return err;
 	mode = fcntl(fd, F_GETFL) & O_ACCMODE;
 	if ((!read || mode != O_WRONLY) && (!write || mode != O_RDONLY))
