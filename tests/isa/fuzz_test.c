@@ -73,7 +73,8 @@ static bool survives_text(const struct unit *u, enum print_syntax syntax)
 	unit_print(u, syntax, &text);
 	same = !unit_parse("text", text.text, &said, &back) && sample_same(u, back);
 	if (!same)
-		note(said.text ? said.text : "read back as another program:\n", text.text);
+		note(said.text ? said.text : "read back as another program:\n",
+		     text.text ? text.text : "");
 	unit_free(back);
 	report_free(&text);
 	report_free(&said);
