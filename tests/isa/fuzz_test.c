@@ -57,11 +57,15 @@ static struct bpf_insn random_insn(void)
 }
 
 /* A failure as TAP's comment. */
-static void note(const char *what, const char *text)
+static void note(const char *what, const struct report *text)
 {
-	printf("# %s", what);
-	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-		printf("#   %.*s\n", (int)strcspn(text, "\n"), text);
+	printf("# %s#   ", what);
+	for (size_t i = 0; i < text->n; i++) {
+		putchar(text->text[i]);
+		if (text->text[i] == '\n')
+			printf("#   ");
+	}
+	putchar('\n');
 }
 
 static bool survives_text(const struct unit *u, enum print_syntax syntax)
@@ -73,8 +77,7 @@ static bool survives_text(const struct unit *u, enum print_syntax syntax)
 	unit_print(u, syntax, &text);
 	same = !unit_parse("text", text.text, &said, &back) && sample_same(u, back);
 	if (!same)
-		note(said.text ? said.text : "read back as another program:\n",
-		     text.text ? text.text : "");
+		note(said.text ? said.text : "read back as another program:\n", &text);
 	unit_free(back);
 	report_free(&text);
 	report_free(&said);
