@@ -43,7 +43,7 @@ static int attr_check(const struct attr_map_create *a)
 		return -EINVAL;
 	if (a->map_type != BPF_MAP_TYPE_BLOOM_FILTER && a->map_type != TYPE_ARENA && a->map_extra)
 		return -EINVAL;
-	if (flags_mode(a->map_flags) < 0)
+	if (flags_mode(a->map_flags) < 0 || a->map_ifindex)
 		return -EINVAL;
 	if ((a->map_flags & BPF_F_NUMA_NODE) && !node_is_online(a->numa_node))
 		return -EINVAL;

@@ -52,6 +52,7 @@ CREATE(name, memcpy(c->map_name, "a.b_C9", 7))
 CREATE(name_space, memcpy(c->map_name, "a b", 4))
 CREATE(name_long, memset(c->map_name, 'x', 16))
 CREATE(extra, c->map_extra = 1)
+CREATE(ifindex, c->map_ifindex = 100000)
 CREATE(numa, c->map_flags = BPF_F_NUMA_NODE; c->numa_node = 0)
 CREATE(numa_bad, c->map_flags = BPF_F_NUMA_NODE; c->numa_node = 100000)
 CREATE(numa_unused, c->numa_node = 100000)
@@ -338,6 +339,7 @@ static const struct row rows[] = {
 	C(name_space),
 	C(name_long),
 	C(extra),
+	C(ifindex),
 	C(numa),
 	C(numa_bad),
 	C(numa_unused),
