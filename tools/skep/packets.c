@@ -55,6 +55,8 @@ static int take_shot(struct work *w, const struct shot *s, uint64_t number)
 	p->bytes_of[v - verdicts] += s->head.n;
 	p->packets++;
 	p->bytes += s->head.n;
+	if (redirects_add(&p->redirects, &s->result.redirect, v->redirects))
+		return report_fail(w->r, -ENOMEM, "out of memory");
 	/* Output is that of the first round: later ones only measure. */
 	return v->passed && w->out.dumper && w->round == 0 ? write_shot(w, s) : 0;
 }
@@ -170,6 +172,7 @@ int packets_run(const struct packets_job *job, struct report *r, struct packets_
 void packets_free(struct packets_result *p)
 {
 	vec_free(&p->samples);
+	redirects_free(&p->redirects);
 }
 
 double packets_quantile(const struct packets_result *p, double q)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "skep/redirects.h"
 
 struct events;
 struct report;
@@ -27,6 +28,7 @@ struct packets_result {
 	int not_run_err;	/* why the first of them was not */
 	uint64_t first_not_run; /* its number */
 	uint64_t written;
+	struct redirects redirects;
 	uint64_t ns;	     /* time of all runs */
 	VEC(double) samples; /* mean ns of a packet, one for each batch */
 };

@@ -93,6 +93,7 @@ static void print_text(const struct result_view *v)
 	if (v->job->out)
 		printf("  written         %s packets to %s\n",
 		       ui_count(p->written, written, sizeof(written)), v->job->out);
+	redirects_print_text(&p->redirects, v->object);
 	maps_print_text(v->object, v->events, v->all);
 }
 
@@ -162,6 +163,7 @@ static void print_json(const struct result_view *v)
 	json_u64(&j, "bytes", v->packets->bytes);
 	json_object_end(&j);
 	json_verdicts(v, &j);
+	redirects_print_json(&v->packets->redirects, v->object, &j);
 	json_time(v, &j);
 	if (v->job->out) {
 		json_object(&j, "output");

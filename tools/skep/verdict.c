@@ -6,11 +6,15 @@
 
 const struct verdict verdicts[] = {
 #define PROG(type, name)
-#define VERDICT(type, value, name, passed) { BPF_PROG_TYPE_##type, value, name, passed, false },
-#define VERDICT_REST(type, name, passed)   { BPF_PROG_TYPE_##type, 0, name, passed, true },
+#define VERDICT(type, value, name, passed)                                                         \
+	{ BPF_PROG_TYPE_##type, value, name, passed, false, false },
+#define VERDICT_REDIRECT(type, value, name)                                                        \
+	{ BPF_PROG_TYPE_##type, value, name, false, true, false },
+#define VERDICT_REST(type, name, passed) { BPF_PROG_TYPE_##type, 0, name, passed, false, true },
 #include "skep/verdict.def"
 #undef PROG
 #undef VERDICT
+#undef VERDICT_REDIRECT
 #undef VERDICT_REST
 };
 
@@ -24,10 +28,12 @@ const char *verdict_type_name(uint32_t type)
 	} types[] = {
 #define PROG(type, name) { BPF_PROG_TYPE_##type, name },
 #define VERDICT(type, value, name, passed)
+#define VERDICT_REDIRECT(type, value, name)
 #define VERDICT_REST(type, name, passed)
 #include "skep/verdict.def"
 #undef PROG
 #undef VERDICT
+#undef VERDICT_REDIRECT
 #undef VERDICT_REST
 	};
 

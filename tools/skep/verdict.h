@@ -10,13 +10,14 @@ struct verdict {
 	uint32_t type; /* BPF_PROG_TYPE_* */
 	int32_t value;
 	const char *name;
-	bool passed, rest; /* rest: stands for all values without a row */
+	bool passed, redirects;
+	bool rest; /* stands for all values without a row */
 };
 
 /* "xdp", or NULL when programs of this type take no packets. */
 const char *verdict_type_name(uint32_t type);
 
-/* Rows of a type: the index of the first, and one past the last (a rest row). */
+/* The row of a return value; its type must have a name. */
 const struct verdict *verdict_find(uint32_t type, uint32_t value);
 
 /* All rows, and how many; a row's index is what counters are kept by. */
