@@ -224,7 +224,14 @@ static int block_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 
 static int mem_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 {
-	return arg & ARGF_FIXED ? range_arg(v, c, n, arg, ARG_NUMBER(arg), false, true) : 0;
+	struct access a = { .size = ARG_NUMBER(arg), .strict = true, .reg = -1 };
+	int err = 0;
+
+	if (!(arg & ARGF_FIXED))
+		return 0;
+	if (arg & ARGF_ALIGNED)
+		err = align_check(v, reg(v, n), &a);
+	return err ? err : range_arg(v, c, n, arg, a.size, false, true);
 }
 
 static int alloc_size_arg(struct ver *v, struct call *c, unsigned n)
@@ -285,9 +292,19 @@ static int ref_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 	return 0;
 }
 
-static int arg_check(struct ver *v, struct call *c, unsigned n)
+/* The value of a socket map is a socket. */
+static uint32_t arg_of(const struct call *c, unsigned n)
 {
 	uint32_t arg = c->h.arg[n - 1];
+
+	if (ARG_KIND(arg) == ARG_MAP_VALUE && c->map && is_sockmap(c->map->map))
+		return ARG_SOCK_ANY;
+	return arg;
+}
+
+static int arg_check(struct ver *v, struct call *c, unsigned n)
+{
+	uint32_t arg = arg_of(c, n);
 	const struct reg *r = reg(v, n);
 	int err;
 

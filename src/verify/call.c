@@ -57,6 +57,27 @@ static int call_allowed(struct ver *v, uint32_t id, struct call *c)
 	return 0;
 }
 
+bool is_sockmap(const struct map_desc *m)
+{
+	return m->type == BPF_MAP_TYPE_SOCKMAP || m->type == BPF_MAP_TYPE_SOCKHASH;
+}
+
+/* Programs that cannot meet a locked socket may change socket maps. */
+static bool sockmap_may(const struct ver *v, uint32_t helper)
+{
+	static const uint64_t types =
+		HELPER_ON(SOCKET_FILTER) | HELPER_ON(SCHED_CLS) | HELPER_ON(SCHED_ACT) |
+		HELPER_ON(XDP) | HELPER_ON(SK_REUSEPORT) | HELPER_ON(FLOW_DISSECTOR) |
+		HELPER_ON(SK_LOOKUP);
+	uint32_t type = v->in->prog_type;
+
+	if (helper == BPF_FUNC_map_delete_elem && type == BPF_PROG_TYPE_SOCK_OPS)
+		return true;
+	if (helper != BPF_FUNC_map_update_elem && helper != BPF_FUNC_map_delete_elem)
+		return true;
+	return types >> type & 1;
+}
+
 static int call_map(struct ver *v, struct call *c)
 {
 	struct fact *f = fact(v);
@@ -68,6 +89,8 @@ static int call_map(struct ver *v, struct call *c)
 		f->map_varies = 1;
 	f->map = f->map_varies ? NULL : m;
 	f->map_seen = 1;
+	if (is_sockmap(m) && !sockmap_may(v, c->h.id))
+		return fail(v, -EINVAL, "cannot update sockmap in this context");
 	if (map_fits(c->h.id, m->type))
 		return 0;
 	return fail(v, -EINVAL, "cannot pass map_type %u into func bpf_%s#%u", m->type, c->h.name,
@@ -78,7 +101,8 @@ static int call_map(struct ver *v, struct call *c)
 static int call_fill(struct ver *v, const struct call *c)
 {
 	for (uint32_t i = 0; i < c->raw_size; i++) {
-		struct access a = { .off = (int32_t)i, .size = 1, .write = true, .reg = -1 };
+		struct access a = { .off = (int32_t)i, .size = 1, .write = true, .reg = -1,
+				    .helper = true };
 		int err = mem_access(v, c->raw_reg, &a);
 
 		if (err)
@@ -160,8 +184,7 @@ static bool is_cast(uint32_t id)
 static bool acquires(const struct call *c)
 {
 	if (c->h.id == BPF_FUNC_map_lookup_elem)
-		return c->map->map->type == BPF_MAP_TYPE_SOCKMAP ||
-		       c->map->map->type == BPF_MAP_TYPE_SOCKHASH;
+		return is_sockmap(c->map->map);
 	return c->h.flags & HELPER_ACQUIRES;
 }
 
@@ -253,7 +276,7 @@ int call_step(struct ver *v)
 	err = call_return(v, &c);
 	if (!err)
 		err = call_map(v, &c);
-	if (!err && c.h.flags & HELPER_MOVES_PKT)
+	if (!err && (c.h.flags & HELPER_MOVES_PKT || id == BPF_FUNC_tail_call))
 		packet_clear(v);
 	if (!err && c.sub)
 		fact(v)->sub = !fact(v)->sub || fact(v)->sub == c.sub ? c.sub : 0;

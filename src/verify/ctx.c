@@ -123,7 +123,7 @@ int ctx_access(struct ver *v, unsigned addr, const struct access *a)
 	if (err)
 		return err;
 	row = row_find(v, off, a->size, a->write);
-	if (!row)
+	if (!row || (a->sign && row->kind != KIND_SCALAR))
 		return fail(v, -EACCES, "invalid bpf_context access off=%d size=%d", off,
 			    (int)a->size);
 	fact(v)->ctx = 1;
@@ -154,7 +154,7 @@ static const struct row xdp_sock_rows[] = { { .off = 0, .len = 4, .unit = 4 } };
 /* A common socket has the fields that even a request socket has. */
 static bool common_has(int32_t off)
 {
-	return off < 16 || off >= 24;
+	return off < 8 || off >= 24;
 }
 
 static bool sock_has(const struct reg *r, int32_t off, uint32_t size)

@@ -106,6 +106,15 @@ static inline void N(from_intervals)(struct DOM *a)
 	if (CUT(a->smin) <= CUT(a->smax)) {
 		a->umin = a->umin > CUT(a->smin) ? a->umin : CUT(a->smin);
 		a->umax = a->umax < CUT(a->smax) ? a->umax : CUT(a->smax);
+	} else if (CUT(a->smax) < a->umin) {
+		/* Signed from below 0 to above, unsigned wholly past smax: only the part below 0
+		 * is in both. */
+		a->umin = a->umin > CUT(a->smin) ? a->umin : CUT(a->smin);
+		a->smin = SGN(a->umin);
+		a->smax = a->smax < SGN(a->umax) ? a->smax : SGN(a->umax);
+	} else if (a->umax < CUT(a->smin)) {
+		a->umax = a->umax < CUT(a->smax) ? a->umax : CUT(a->smax);
+		a->smin = a->smin > SGN(a->umin) ? a->smin : SGN(a->umin);
 	}
 }
 

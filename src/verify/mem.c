@@ -20,7 +20,7 @@ static const char *align_text(const struct reg *r)
 
 enum { IP_ALIGN = 2 }; /* the packet begins so that the IP header is aligned */
 
-static int align_check(struct ver *v, const struct reg *r, const struct access *a)
+int align_check(struct ver *v, const struct reg *r, const struct access *a)
 {
 	bool pkt = reg_has(r, K_PKT);
 	bool strict = v->in->strict_align || a->strict || r->kind == KIND_STACK;
@@ -222,27 +222,40 @@ static const access_fn accesses[KIND_COUNT] = {
 	[KIND_FLOW_KEYS] = access_flow_keys,
 };
 
-static void fact_access(struct ver *v, const struct reg *r)
+/* Kinds whose accesses are rewritten, so that an op sees that kind only. */
+static bool is_rewritten(uint8_t kind)
+{
+	return kind == KIND_CTX || kind == KIND_BTF ||
+	       kind_rows[kind].props & K_SOCK;
+}
+
+static int fact_access(struct ver *v, const struct reg *r)
 {
 	struct fact *f = fact(v);
 
+	if (f->accessed && f->ptr_kind != r->kind &&
+	    (is_rewritten(f->ptr_kind) || is_rewritten(r->kind)))
+		return fail(v, -EINVAL, "same insn cannot be used with different pointers");
 	f->ptr_kind = !f->accessed || f->ptr_kind == r->kind ? r->kind : KIND_NONE;
 	f->accessed = 1;
+	return 0;
 }
 
 /* One access through register addr. What is loaded is cut to its size. */
 int mem_access(struct ver *v, unsigned addr, const struct access *a)
 {
 	const struct reg *r = reg(v, addr);
-	struct reg *dst;
+	struct reg *dst, kind;
 	int err = align_check(v, r, a);
 
 	if (err)
 		return err;
-	fact_access(v, r);
 	if (r->flags & RF_NULL || !accesses[r->kind])
 		return refuse(v, addr);
+	kind = *r;
 	err = accesses[r->kind](v, addr, a);
+	if (!err && !a->helper)
+		err = fact_access(v, &kind);
 	if (err || a->write || a->reg < 0 || a->size == 8)
 		return err;
 	dst = reg(v, (unsigned)a->reg);

@@ -53,8 +53,41 @@ static void point_jump(struct ver *v, uint32_t i)
 	v->point[to].prune = v->point[to].jump = true;
 }
 
+static bool op_moves_packet(const struct ver *v, const struct op *op)
+{
+	const struct helper *h = op->code == OP_CALL ? helper_find((uint32_t)op->imm) : NULL;
+
+	if (op->code == OP_CALLSUB)
+		return v->sub[unit_sub_of(v->u, (uint32_t)op->off)].moves_packet;
+	return op->code == OP_TAILCALL || (h && h->flags & HELPER_MOVES_PKT);
+}
+
+/* Which subprograms may move the packet. Calls form no cycle and are VERIFY_FRAMES deep at most,
+ * so that many passes reach all callers. */
+static void moves_find(struct ver *v)
+{
+	for (int pass = 0; pass < VERIFY_FRAMES; pass++) {
+		for (uint32_t s = 0; s < v->u->n_subs; s++) {
+			for (uint32_t i = v->sub[s].start; i < v->sub[s].end; i++)
+				v->sub[s].moves_packet |= op_moves_packet(v, &v->u->ops[i]);
+		}
+	}
+}
+
+/* LD_ABS may return 0 early, so its function must return a number. */
+static int ldabs_check(struct ver *v, uint32_t i)
+{
+	uint32_t s = unit_sub_of(v->u, i);
+
+	if (op_row(&v->u->ops[i])->form != FORM_LDABS || !s || !v->in->subs ||
+	    !v->in->subs[s].returns_void)
+		return 0;
+	return fail(v, -EINVAL, "LD_ABS is only allowed in functions that return 'int'.");
+}
+
 int points_make(struct ver *v)
 {
+	moves_find(v);
 	for (uint32_t i = 0; i < v->u->n_ops; i++) {
 		const struct op *op = &v->u->ops[i];
 
@@ -64,6 +97,8 @@ int points_make(struct ver *v)
 			point_call(v, i);
 		else if (op_has(op, P_JUMP))
 			point_jump(v, i);
+		if (ldabs_check(v, i))
+			return -EINVAL;
 		if (op->code == OP_TAILCALL)
 			v->sub[unit_sub_of(v->u, i)].tail_call = true;
 	}

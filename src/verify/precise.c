@@ -221,6 +221,8 @@ static int back_form(struct ver *v, struct want *w, uint32_t i, uint32_t after,
 		return back_atomic(w, op, h);
 	case FORM_LDABS:
 		want_take(w, 0);
+		if (after != i + 1) /* it returned from the subprogram */
+			return back_exit(v, w, after);
 		return w->reg[w->frame] & ARGS ? GIVE_UP : 0;
 	case FORM_JCOND:
 		return back_jump(w, op);

@@ -66,13 +66,15 @@ static int step_packet_load(struct ver *v)
 	if (err)
 		return err;
 	if (v->cur->refs.n)
-		return fail(v, -EINVAL, "BPF_LD_[ABS|IND] would lead to reference leak");
+		return fail(v, -EINVAL, "BPF_LD_[ABS|IND] cannot be mixed with socket references");
 	if (reg(v, 6)->kind != KIND_CTX)
 		return fail(v, -EINVAL, "at the time of BPF_LD_ABS|IND R6 != pointer to skb");
 	if (op->code == OP_LDIND)
 		err = reg_read(v, op->src, true);
 	if (!err)
 		err = unmodified_check(v, 6, false);
+	if (!err)
+		err = exit_early(v);
 	if (err)
 		return err;
 	regs_clobber(v);

@@ -92,6 +92,8 @@ static int call_global(struct ver *v, uint32_t sub)
 	regs_clobber(v);
 	if (!s->returns_void)
 		reg_set_unknown(reg(v, 0));
+	if (v->sub[sub].moves_packet)
+		packet_clear(v);
 	return 0;
 }
 
@@ -178,6 +180,20 @@ static int range_refuse(struct ver *v, const struct reg *r, int min, int max, co
 		    text, min, max);
 }
 
+/* Attach points whose programs can only let pass. The numbers are those of AF_UNIX recvmsg,
+ * getpeername and getsockname, which older headers lack. */
+static bool attach_always(uint32_t attach)
+{
+	static const uint64_t always = 1ull << BPF_CGROUP_UDP4_RECVMSG |
+				       1ull << BPF_CGROUP_UDP6_RECVMSG |
+				       1ull << BPF_CGROUP_INET4_GETPEERNAME |
+				       1ull << BPF_CGROUP_INET6_GETPEERNAME |
+				       1ull << BPF_CGROUP_INET4_GETSOCKNAME |
+				       1ull << BPF_CGROUP_INET6_GETSOCKNAME | 7ull << 51;
+
+	return attach < 64 && always >> attach & 1;
+}
+
 /* What programs of some types may return; false: anything. */
 static bool return_range(const struct ver *v, int *min, int *max)
 {
@@ -187,11 +203,7 @@ static bool return_range(const struct ver *v, int *min, int *max)
 	*max = 1;
 	switch (v->in->prog_type) {
 	case BPF_PROG_TYPE_CGROUP_SOCK_ADDR:
-		*min = attach == BPF_CGROUP_UDP4_RECVMSG || attach == BPF_CGROUP_UDP6_RECVMSG ||
-		       attach == BPF_CGROUP_INET4_GETPEERNAME ||
-		       attach == BPF_CGROUP_INET6_GETPEERNAME ||
-		       attach == BPF_CGROUP_INET4_GETSOCKNAME ||
-		       attach == BPF_CGROUP_INET6_GETSOCKNAME;
+		*min = attach_always(attach);
 		if (attach == BPF_CGROUP_INET4_BIND || attach == BPF_CGROUP_INET6_BIND)
 			*max = 3;
 		return true;
@@ -290,6 +302,25 @@ static int exit_static(struct ver *v)
 		note(v, "to caller at %u:\n", slot_of(v, v->next));
 		log_state(v, v->cur, true);
 	}
+	return 0;
+}
+
+/* LD_ABS and LD_IND in a subprogram return 0 from it when the packet is too short. */
+int exit_early(struct ver *v)
+{
+	const struct frame *f = top(v);
+	struct state *s;
+
+	if (!v->cur->top)
+		return 0;
+	s = state_push(v, f->callback ? f->callsite : f->callsite + 1, v->op);
+	if (!s)
+		return -E2BIG;
+	state_pop_frame(s);
+	if (f->callback)
+		return 0;
+	reg_set_const(&s->frame[s->top]->r[0], 0);
+	s->frame[s->top]->r[0].live |= LIVE_WRITTEN;
 	return 0;
 }
 

@@ -116,8 +116,10 @@ static void sub_make(const struct btf_obj *b, uint32_t func, uint32_t prog_type,
 	s->name = btf_obj_string(b, t->name_off);
 	s->global = btf_vlen_of(t) == BTF_FUNC_GLOBAL;
 	proto = btf_obj_type(b, t->type);
-	if (proto && btf_kind(proto) == BTF_KIND_FUNC_PROTO)
-		s->has_proto = proto_make(b, func, proto, prog_type, s);
+	if (!proto || btf_kind(proto) != BTF_KIND_FUNC_PROTO)
+		return;
+	s->returns_void = !is_number(b, proto->type);
+	s->has_proto = proto_make(b, func, proto, prog_type, s);
 }
 
 int subs_make(const struct unit *u, const struct btf_obj *b, const struct bpf_func_info *funcs,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/ver.h"
 
+#include <time.h>
+
 #include "base/mem.h"
 
 int fail(struct ver *v, int err, const char *fmt, ...)
@@ -116,10 +118,25 @@ static void facts_finish(struct ver *v)
 					  .stack_depth = v->sub[0].depth };
 }
 
+static int64_t time_nsec(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 static void log_stats(struct ver *v)
 {
 	if (!v->level)
 		return;
+	if (v->level & LOG_STATS) {
+		report_add(v->log, "verification time %lld usec\nstack depth ",
+			   (long long)((time_nsec() - v->begin) / 1000));
+		for (uint32_t s = 0; s < v->u->n_subs; s++)
+			report_add(v->log, s ? "+%u" : "%u", v->sub[s].depth);
+		report_add(v->log, "\n");
+	}
 	report_add(v->log, "processed %u insns (limit %d) max_states_per_insn %u total_states %u "
 			   "peak_states %u mark_read %u\n",
 		   v->insns, INSN_LIMIT, v->max_states, v->total_states, v->peak_states,
@@ -155,7 +172,8 @@ static int verify_run(struct ver *v)
 int verify(const struct unit *u, const struct verify_input *in, struct report *log,
 	   struct facts **out)
 {
-	struct ver v = { .u = u, .in = in, .log = log, .level = in->log_level };
+	struct ver v = { .u = u, .in = in, .log = log, .level = in->log_level,
+			 .begin = time_nsec() };
 	int err = verify_run(&v);
 
 	if (err == -ENOMEM)

@@ -37,7 +37,8 @@ struct pending {
 struct sub_info {
 	uint32_t start, end;
 	uint32_t depth; /* bytes of stack */
-	bool tail_call, callback, called, verified;
+	bool tail_call, called, verified;
+	bool moves_packet; /* it, or what it calls, may move the packet */
 };
 
 struct ver {
@@ -46,6 +47,7 @@ struct ver {
 	struct report *log;
 	unsigned level;
 	struct facts *facts;
+	int64_t begin; /* time, ns */
 	struct point *point;
 	struct sub_info *sub;
 	struct seen **seen; /* by op */
@@ -146,12 +148,14 @@ struct access {
 	bool write;
 	bool sign;   /* sign-extended load */
 	bool strict; /* alignment is demanded whatever the machine (atomics) */
+	bool helper; /* by a helper on behalf of the op */
 	int reg;     /* what is stored or loaded into; -1: nothing (a constant is `imm`) */
 	bool has_imm;
 	int64_t imm;
 };
 int mem_access(struct ver *v, unsigned addr, const struct access *a);
 int mem_step(struct ver *v);
+int align_check(struct ver *v, const struct reg *r, const struct access *a);
 int region_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, uint64_t room,
 		  bool zero_ok);
 int map_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool write, bool zero_ok);
@@ -183,12 +187,14 @@ struct call {
 };
 int call_step(struct ver *v);
 int args_check(struct ver *v, struct call *c);
+bool is_sockmap(const struct map_desc *m);
 bool map_fits(uint32_t helper, uint32_t map_type);
 /* Memory that a helper or a global function reads, or also writes. */
 int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write, bool raw,
 	      bool *later);
 int sub_step(struct ver *v);
 int exit_step(struct ver *v);
+int exit_early(struct ver *v);
 int callback_plan(struct ver *v, const struct helper *h, uint32_t sub, const struct reg *map);
 int ref_release(struct ver *v, uint32_t id);
 int refs_leak_check(struct ver *v);

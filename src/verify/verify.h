@@ -25,7 +25,7 @@ struct verify_sub {
 	const char *name;
 	bool global;	  /* verified on its own; callers only see its signature */
 	bool has_proto;	  /* args and n_args are known */
-	bool returns_void;
+	bool returns_void; /* or anything else that is no number */
 	uint8_t n_args;
 	uint8_t arg[5];	  /* enum sub_arg */
 	uint32_t size[5]; /* SUB_ARG_MEM*: bytes */

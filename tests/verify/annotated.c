@@ -177,6 +177,32 @@ static char *file_read(const char *name)
 	return s;
 }
 
+/* Section names that older versions of libbpf do not know. */
+static void type_guess(struct bpf_program *p)
+{
+	static const struct {
+		const char *prefix;
+		enum bpf_prog_type type;
+		int attach;
+	} rows[] = {
+		{ "tcx/", BPF_PROG_TYPE_SCHED_CLS, 0 },
+		{ "netfilter", 32, 45 },
+		{ "cgroup/connect_unix", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, 49 },
+		{ "cgroup/sendmsg_unix", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, 50 },
+		{ "cgroup/recvmsg_unix", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, 51 },
+		{ "cgroup/getpeername_unix", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, 52 },
+		{ "cgroup/getsockname_unix", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, 53 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (bpf_program__type(p) != BPF_PROG_TYPE_UNSPEC ||
+		    strncmp(bpf_program__section_name(p), rows[i].prefix, strlen(rows[i].prefix)))
+			continue;
+		bpf_program__set_type(p, rows[i].type);
+		bpf_program__set_expected_attach_type(p, rows[i].attach);
+	}
+}
+
 static void load(const char *path, const char *name, const struct spec *s)
 {
 	struct bpf_object *obj = bpf_object__open_file(path, NULL);
@@ -187,6 +213,7 @@ static void load(const char *path, const char *name, const struct spec *s)
 	setenv("SHADOW_LEVEL", level, 1);
 	unlink(out_name);
 	bpf_object__for_each_program(p, obj) {
+		type_guess(p);
 		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), name));
 		bpf_program__set_flags(p, s->flags);
 	}
