@@ -13,6 +13,7 @@ void unit_free(struct unit *u)
 		return;
 	mem_free(u->ops);
 	mem_free(u->slot);
+	mem_free(u->origin);
 	mem_free(u->subs);
 	mem_free(u->refs);
 	mem_free(u->lines);
@@ -68,6 +69,7 @@ struct unit *unit_copy(const struct unit *u)
 		return NULL;
 	copy->ops = unit_dup(u->ops, u->n_ops * sizeof(*u->ops), &failed);
 	copy->slot = unit_dup(u->slot, (u->n_ops + 1) * sizeof(*u->slot), &failed);
+	copy->origin = unit_dup(u->origin, u->n_ops * sizeof(*u->origin), &failed);
 	copy->subs = unit_dup(u->subs, u->n_subs * sizeof(*u->subs), &failed);
 	copy->refs = unit_dup(u->refs, u->n_refs * sizeof(*u->refs), &failed);
 	copy->lines = unit_dup(u->lines, u->n_lines * sizeof(*u->lines), &failed);
@@ -92,6 +94,22 @@ uint32_t unit_sub_of(const struct unit *u, uint32_t i)
 			high = mid;
 	}
 	return low;
+}
+
+uint32_t unit_op_at(const struct unit *u, uint32_t insn)
+{
+	const uint32_t *of = u->origin ? u->origin : u->slot;
+	uint32_t lo = 0, hi = u->n_ops;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (of[mid] < insn)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 static bool op_starts_sub(const struct op *op)

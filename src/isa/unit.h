@@ -51,6 +51,8 @@ struct unit {
 	struct op *ops;
 	uint32_t n_ops;
 	uint32_t *slot; /* n_ops + 1 values: op index -> index of its first 8-byte instruction */
+	uint32_t *origin; /* op -> index of the instruction, as loaded, that it stands for; NULL:
+			   * the unit is as loaded, and `slot` says it */
 	uint32_t *subs; /* first op of each subprogram, ascending; subs[0] == 0 */
 	uint32_t n_subs;
 	struct ref *refs;
@@ -112,5 +114,8 @@ static inline uint32_t unit_target(const struct unit *u, uint32_t i)
 
 /* Index of the subprogram that op i belongs to. */
 uint32_t unit_sub_of(const struct unit *u, uint32_t i);
+
+/* The first op that stands for instruction `insn` as loaded or one behind it; n_ops: none does. */
+uint32_t unit_op_at(const struct unit *u, uint32_t insn);
 
 #endif

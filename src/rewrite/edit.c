@@ -17,13 +17,17 @@ void edit_begin(struct edit *e, const struct unit *old)
 
 void edit_at(struct edit *e, uint32_t i)
 {
+	e->now = i;
 	if (!e->err)
 		e->first[i] = (uint32_t)e->ops.n;
 }
 
 static void edit_add(struct edit *e, struct op op, bool local)
 {
-	if (!e->err && (vec_push(&e->ops, op) || vec_push(&e->local, local)))
+	const uint32_t *of = e->old->origin ? e->old->origin : e->old->slot;
+
+	if (!e->err && (vec_push(&e->ops, op) || vec_push(&e->local, local) ||
+			vec_push(&e->origin, of[e->now])))
 		e->err = -ENOMEM;
 }
 
@@ -67,11 +71,15 @@ int edit_finish(struct edit *e, struct report *r, struct unit **out)
 		mem_free(u->ops);
 		u->ops = e->ops.at;
 		u->n_ops = (uint32_t)e->ops.n;
+		mem_free(u->origin);
+		u->origin = e->origin.at;
 		memset(&e->ops, 0, sizeof(e->ops));
+		memset(&e->origin, 0, sizeof(e->origin));
 		err = unit_index(u, r);
 	}
 	vec_free(&e->ops);
 	vec_free(&e->local);
+	vec_free(&e->origin);
 	mem_free(e->first);
 	if (err) {
 		unit_free(u);

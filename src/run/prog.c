@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rewrite/rewrite.h"
 #include "run/prog.h"
 
 #include <errno.h>
@@ -17,6 +16,7 @@
 #include "isa/unit.h"
 #include "jit/jit.h"
 #include "map/map.h"
+#include "rewrite/rewrite.h"
 #include "run/check.h"
 #include "run/fault.h"
 #include "run/resolve.h"
