@@ -15,6 +15,7 @@
 static __thread struct {
 	struct report *all;
 	char why[256];
+	char refused[256]; /* the last word of a verifier log */
 } said;
 
 /* Copies a line without "libbpf: " and its newline. */
@@ -36,9 +37,29 @@ static bool line_is_harmless(const char *line)
 	       strstr(line, "BTF is optional");
 }
 
+static bool line_is_statistics(const char *line)
+{
+	return !strncmp(line, "processed ", 10) || !strncmp(line, "verification time", 17) ||
+	       !strncmp(line, "stack depth", 11) || !strncmp(line, "libbpf: ", 8) || *line == '\n';
+}
+
+/* Of a verifier log between libbpf's marks, the last line that is a verdict. */
+static void log_keep(const char *text)
+{
+	const char *line = strstr(text, "-- BEGIN PROG LOAD LOG --\n");
+	const char *end = line ? strstr(line, "-- END PROG LOAD LOG --") : NULL;
+
+	if (!end)
+		return;
+	for (line = strchr(line, '\n') + 1; line < end; line = strchr(line, '\n') + 1) {
+		if (strchr(line, '\n') < end && !line_is_statistics(line))
+			line_keep(said.refused, line);
+	}
+}
+
 static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char line[512];
+	struct report text = { 0 };
 	va_list again;
 
 	if (said.all && level <= LIBBPF_INFO) {
@@ -48,9 +69,12 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	}
 	if (level != LIBBPF_WARN)
 		return 0;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	if (!said.why[0] && !line_is_harmless(line))
-		line_keep(said.why, line);
+	report_addv(&text, fmt, ap);
+	if (text.text && !said.why[0] && !line_is_harmless(text.text))
+		line_keep(said.why, text.text);
+	if (text.text)
+		log_keep(text.text);
+	report_free(&text);
 	return 0;
 }
 
@@ -143,7 +167,8 @@ int object_load(const char *path, struct bpf_object *obj, struct report *r, stru
 	libbpf_set_print(before);
 	if (!err)
 		return 0;
-	return report_fail(r, err, "%s: %s", path, said.why[0] ? said.why : error_text(err));
+	return report_fail(r, err, "%s: %s%s%s", path, said.why[0] ? said.why : error_text(err),
+			   said.refused[0] ? ": " : "", said.refused);
 }
 
 /* Number of edits from a to b; names are short. */
