@@ -26,7 +26,7 @@ struct world {
 	struct tail_map map;
 };
 
-/* Always at the same address, so that a seed means the same in every process. */
+/* At the same address where it can be had, so that a seed means the same in every process. */
 static struct world *world_get(void)
 {
 	static struct world *world;
@@ -34,8 +34,8 @@ static struct world *world_get(void)
 
 	if (world)
 		return world;
-	p = mmap((void *)0x10000000000, sizeof(*world), PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	p = mmap((void *)0x200000000000, sizeof(*world), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	world = p;
