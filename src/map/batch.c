@@ -33,7 +33,7 @@ static int buckets_read(struct map *m, struct map_batch *b, uint32_t room, bool 
 	for (; !err && done < room; bucket += !err) {
 		n = room - done;
 		err =
-		    m->ops->bucket(m, bucket, (uint8_t *)b->keys + (size_t)done * m->desc.key_size,
+		    m->ops->bucket(m, &bucket, (uint8_t *)b->keys + (size_t)done * m->desc.key_size,
 				   (uint8_t *)b->values + done * size, &n, b->elem_flags, erase);
 		done += err ? 0 : n;
 	}

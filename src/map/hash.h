@@ -84,7 +84,7 @@ int hash_put(const struct hash *h, const void *key, const void *src, uint64_t fl
 int hash_erase(struct map *m, const void *key);
 int hash_next_key(struct map *m, const void *key, void *next);
 int hash_lookup_erase(struct map *m, const void *key, void *value, uint64_t flags);
-int hash_bucket(struct map *m, uint32_t bucket, void *keys, void *values, uint32_t *count,
+int hash_bucket(struct map *m, uint32_t *bucket, void *keys, void *values, uint32_t *count,
 		uint64_t flags, bool erase);
 long hash_for_each(struct map *m, uint64_t callback, uint64_t ctx);
 uint32_t hash_home(const struct hash *h, const void *key);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Going over the elements of a hash table: bucket by bucket, each from its home cell. */
+#include <unistd.h>
+
 #include "base/percpu.h"
 #include "map/hash.h"
 #include "map/value.h"
+
+enum { SKIP_AFTER = 64 /* empty buckets */, PAGE = 4096 };
 
 static bool cell_used(const struct hash *h, uint32_t id)
 {
@@ -22,14 +26,45 @@ static uint32_t first_in(const struct hash *h, uint32_t home)
 	return cell_used(h, home) ? home : next_in(h, home);
 }
 
+/* A home cell at `home` or behind it, before which there is nothing but memory that was never
+ * written: reading there would make a sparse map take its whole size. */
+static uint64_t skip_hole(const struct hash *h, uint64_t home)
+{
+	off_t cells = h->cells - h->m->mem;
+	off_t at = cells + (off_t)(home * h->stride);
+	off_t data = lseek(h->m->fd, at, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? (uint64_t)h->mask + 1 : home;
+	return data > at ? (uint64_t)(data - cells) / h->stride : home;
+}
+
+/* Whether the cell begins in another page than the one before it. */
+static bool page_begins(const struct hash *h, uint64_t home)
+{
+	uint64_t at = (uint64_t)(h->cells - h->m->mem) + home * h->stride;
+
+	return at / PAGE != (at - h->stride) / PAGE;
+}
+
+/* The first bucket from `home` on that has an element; mask + 1: none. */
+static uint32_t bucket_from(const struct hash *h, uint64_t home)
+{
+	for (uint32_t empty = 0; home <= h->mask; home++) {
+		if (++empty > SKIP_AFTER && page_begins(h, home))
+			home = skip_hole(h, home);
+		if (home <= h->mask && first_in(h, (uint32_t)home) != NONE)
+			return (uint32_t)home;
+	}
+	return h->mask + 1;
+}
+
 /* The first element of bucket `home` or of one behind it; NONE. */
 static uint32_t first_from(const struct hash *h, uint32_t home)
 {
-	uint32_t id = NONE;
+	uint32_t found = bucket_from(h, home);
 
-	while (home <= h->mask && id == NONE)
-		id = first_in(h, home++);
-	return id;
+	return found <= h->mask ? first_in(h, found) : NONE;
 }
 
 static uint32_t after(const struct hash *h, uint32_t home, uint32_t id)
@@ -94,28 +129,27 @@ static void bucket_read(const struct hash *h, uint32_t home, uint8_t *keys, uint
 	}
 }
 
-int hash_bucket(struct map *m, uint32_t bucket, void *keys, void *values, uint32_t *count,
+int hash_bucket(struct map *m, uint32_t *bucket, void *keys, void *values, uint32_t *count,
 		uint64_t flags, bool erase)
 {
 	const struct hash *h = m->priv;
-	uint32_t room = *count;
+	uint32_t room = *count, home = bucket_from(h, *bucket);
 	int err;
 
 	*count = 0;
-	if (bucket > h->mask)
+	*bucket = home;
+	if (home > h->mask)
 		return -ENOENT;
-	if (first_in(h, bucket) == NONE)
-		return 0;
 	err = lock_enter();
 	if (err)
 		return err;
-	lock_take(&cell_at(h, bucket)->lock);
-	*count = bucket_count(h, bucket);
+	lock_take(&cell_at(h, home)->lock);
+	*count = bucket_count(h, home);
 	if (*count <= room)
-		bucket_read(h, bucket, keys, values, flags, erase);
+		bucket_read(h, home, keys, values, flags, erase);
 	else
 		err = -ENOSPC;
-	lock_drop(&cell_at(h, bucket)->lock);
+	lock_drop(&cell_at(h, home)->lock);
 	lock_leave();
 	return err;
 }
@@ -152,8 +186,8 @@ long hash_for_each(struct map *m, uint64_t callback, uint64_t ctx)
 	long n = 0;
 	uint64_t stop = 0;
 
-	for (uint32_t home = 0; home <= h->mask && !stop; home++) {
-		uint32_t id = first_in(h, home), next;
+	for (uint64_t b = 0; (b = bucket_from(h, b)) <= h->mask && !stop; b++) {
+		uint32_t id = first_in(h, (uint32_t)b), next;
 
 		for (; id != NONE && !stop; id = next) {
 			next = next_in(h, id);

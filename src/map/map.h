@@ -54,11 +54,11 @@ struct map_ops {
 	int (*user_update)(struct map *m, const void *key, const void *value, uint64_t flags);
 	int (*user_lookup_erase)(struct map *m, const void *key, void *value, uint64_t flags);
 	int (*next_key)(struct map *m, const void *key, void *next); /* key NULL: the first */
-	/* Hash-like maps: all elements of one bucket, for batches whose token is a bucket number.
-	 * At most *count elements go to keys/values (and, with `erase`, out of the map); *count
-	 * becomes their number. -ENOSPC, and *count the number that there is, when they do not fit;
-	 * -ENOENT behind the last bucket. */
-	int (*bucket)(struct map *m, uint32_t bucket, void *keys, void *values, uint32_t *count,
+	/* Hash-like maps, for batches whose token is a bucket number: moves *bucket to the first
+	 * bucket from there on that has elements, and stores all of these to keys/values (with
+	 * `erase`, takes them out of the map) if there are at most *count. *count becomes their
+	 * number; -ENOSPC when they do not fit, -ENOENT behind the last bucket. */
+	int (*bucket)(struct map *m, uint32_t *bucket, void *keys, void *values, uint32_t *count,
 		      uint64_t flags, bool erase);
 	/* Stores a reference to another object (program, map, perf ring); takes its own reference.
 	 * `target`: const struct callee * for programs, struct map * for maps. obj is checked to

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -407,6 +408,25 @@ static void per_cpu_values_are_apart(void **state)
 	drop(m);
 }
 
+/* Looking through a large map with few elements does not take its whole size. */
+static void sparse_maps_stay_sparse(void **state)
+{
+	struct map *m = new_map(D(HASH, 8, 64, 10000000, BPF_F_NO_PREALLOC));
+	uint64_t key, next, n = 0, *from = NULL;
+	struct seen s = { 0 };
+	struct stat st;
+
+	for (key = 0; key < 100; key++)
+		assert_int_equal(m->ops->update(m, &key, (uint64_t[8]){ 1 }, 0), 0);
+	for (; !map_next_key(m, from, &next); n++, from = &key)
+		key = next;
+	assert_int_equal(n, 100);
+	assert_int_equal(m->ops->for_each(m, (uintptr_t)count, (uintptr_t)&s), 100);
+	assert_int_equal(fstat(m->fd, &st), 0);
+	assert_true(st.st_blocks * 512 < 4 << 20);
+	drop(m);
+}
+
 /* Nothing leaks and nothing is half done when the n-th allocation fails. */
 static void creation_survives_lack_of_memory(void **state)
 {
@@ -451,6 +471,7 @@ int main(void)
 		cmocka_unit_test(a_bloom_filter_forgets_nothing),
 		cmocka_unit_test(for_each_sees_every_element),
 		cmocka_unit_test(per_cpu_values_are_apart),
+		cmocka_unit_test(sparse_maps_stay_sparse),
 		cmocka_unit_test(creation_survives_lack_of_memory),
 	};
 
