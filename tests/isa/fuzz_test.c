@@ -99,9 +99,12 @@ static void fuzz_decode(struct count *c)
 	if (below(16))
 		insns[n - 1] = (struct bpf_insn){ .code = 0x95 };
 	c->tried++;
-	if (!unit_decode(insns, n, below(2), &said, &u)) {
+	if (!unit_decode(insns, n, true, &said, &u)) {
 		c->accepted++;
 		c->wrong += !survives_text(u, PRINT_LLVM);
+		unit_free(u);
+	} else if (!unit_decode(insns, n, false, NULL, &u)) {
+		c->wrong++; /* a user's form is also a form */
 		unit_free(u);
 	} else if (!said.text) {
 		c->wrong++; /* a refusal has a reason */
