@@ -41,6 +41,7 @@ struct room {
 };
 
 struct window {
+	struct window *older; /* no longer written to: of a parent, or its descriptor was lost */
 	uint8_t *base;
 	size_t size;
 	int fd;
@@ -53,7 +54,8 @@ struct window {
 static struct {
 	pthread_mutex_t lock;
 	pthread_once_t once;
-	struct window *window; /* where new images go; older ones stay for what lies in them */
+	struct window *window; /* where new images go, if `usable` */
+	bool usable;
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT };
 
 /* struct image with what only this file knows. */
@@ -75,7 +77,7 @@ static void after_fork(void)
 
 static void in_child(void)
 {
-	pool.window = NULL;
+	pool.usable = false;
 	pthread_mutex_unlock(&pool.lock);
 }
 
@@ -188,7 +190,8 @@ static int window_current(struct window **out)
 	struct window *w = pool.window;
 	int err;
 
-	if (w && window_usable(w)) {
+	pool.usable = pool.usable && window_usable(w);
+	if (pool.usable) {
 		*out = w;
 		return 0;
 	}
@@ -203,7 +206,9 @@ static int window_current(struct window **out)
 		window_free(w);
 		return err;
 	}
+	w->older = pool.window;
 	*out = pool.window = w;
+	pool.usable = true;
 	return 0;
 }
 
@@ -421,7 +426,7 @@ static void image_remove(struct placed *p)
 	size_t size = room_size(&p->image);
 
 	pthread_mutex_lock(&pool.lock);
-	if (p->window == pool.window && window_usable(p->window)) {
+	if (p->window == pool.window && pool.usable && window_usable(p->window)) {
 		if (!trap_fill(p->window, p->off, size)) {
 			blocks_unmap(p->window, p->off, size);
 			room_give(p->window, p->off, size);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -154,21 +155,29 @@ static void branches_grow(void **state)
 	assert_true(grew[0] && grew[1]);
 }
 
-/* Each jump spans the next ones so that it is at the edge of the short form: growth cascades. */
+/* Each jump is at the edge of its short form, so that the last one, which is long, makes the ones
+ * before it long, they those before them, and so on: a growth for each pass, were there no end to
+ * patience. */
 static void branches_cascade(void **state)
 {
-	enum { N = 20000 };
+	enum { N = 50000, SPAN = 26, PAD = 200 };
 	ops_t v = { 0 };
 	struct unit *u;
 	struct image *i;
 
 	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 7 });
-	for (int k = 0; k < N; k++)
-		push(&v,
-		     (struct op){ OP_JEQ, OP_REG, 1, 2, k + 1 + 26 < N ? k + 1 + 26 : N + 1, 0 });
+	for (int k = 1; k <= N; k++)
+		push(&v, (struct op){ OP_JEQ, OP_REG, 1, 2,
+				      k == N	     ? N + PAD + 1
+				      : k + SPAN < N ? k + SPAN
+						     : N,
+				      0 });
+	for (int k = 0; k < PAD; k++)
+		push(&v, (struct op){ OP_MOV, OP_REG | OP_W32, 3, 4, 0, 0 });
 	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
 	u = unit_of(&v);
 	i = image_of(u, NULL);
+	assert_in_range(i->size, N * 9, N * 9 + PAD * 2 + 100);
 	assert_int_equal(i->entry(1, 1, 0, 0, 0), 7);
 	assert_int_equal(i->entry(1, 2, 0, 0, 0), 7);
 	image_free(i);
@@ -587,6 +596,48 @@ static void room_is_reused(void **state)
 	unit_free(large);
 }
 
+/* Threads load, run and unload at once, programs that fault among them. */
+static void *load_and_run(void *arg)
+{
+	struct unit *u = arg;
+	uint64_t wrong = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		struct image *a = image_of(u, NULL), *b = image_of(u, NULL);
+
+		wrong += a->entry(8, 0, 0, 0, 0) != 3;
+		image_free(a);
+		wrong += b->entry(8, 0, 0, 0, 0) != 3;
+		image_free(b);
+	}
+	return (void *)(uintptr_t)wrong;
+}
+
+static void threads(void **state)
+{
+	struct op ops[] = { { OP_LD, OP_PROBE | op_mode_size(8), 0, 1, 0, 0 },
+			    { OP_ADD, 0, 0, 0, 0, 3 },
+			    { OP_EXIT, 0, 0, 0, 0, 0 } };
+	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old;
+	pthread_t t[4];
+	ops_t v = { 0 };
+	struct unit *u;
+	void *wrong;
+
+	for (unsigned i = 0; i < 3; i++)
+		push(&v, ops[i]);
+	u = unit_of(&v);
+	sigaction(SIGSEGV, &a, &old);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, load_and_run, u), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		pthread_join(t[i], &wrong);
+		assert_null(wrong);
+	}
+	sigaction(SIGSEGV, &old, NULL);
+	unit_free(u);
+}
+
 /* A child's programs never change its parent's. */
 static void fork_keeps_apart(void **state)
 {
@@ -729,6 +780,7 @@ int main(void)
 		cmocka_unit_test(probe_writes),
 		cmocka_unit_test(never_writable_and_executable),
 		cmocka_unit_test(room_is_reused),
+		cmocka_unit_test(threads),
 		cmocka_unit_test(fork_keeps_apart),
 		cmocka_unit_test(lost_descriptor),
 		cmocka_unit_test(every_allocation_fails),

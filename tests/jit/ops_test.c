@@ -448,7 +448,8 @@ static void constants(void **state)
 {
 	for (unsigned i = 0; i < 64; i++)
 		for (int64_t d = -2; d <= 2; d++)
-			one((struct op){ OP_LDIMM, 0, i % REGS, 0, 0, (int64_t)(1ull << i) + d },
+			one((struct op){ OP_LDIMM, 0, i % REGS, 0, 0,
+					 (int64_t)((1ull << i) + (uint64_t)d) },
 			    i);
 	for (unsigned i = 0; i < VALUES; i++)
 		one((struct op){ OP_LDIMM, 0, i % REGS, 0, 0, (int64_t)values[i] }, i);
