@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/report.h"
 #include "interp/interp.h"
@@ -26,20 +24,6 @@ bool engine_find(const char *name, struct engine *out)
 	return false;
 }
 
-/* qemu-user before 8.1 goes on with its translation of what lay at this address before, as long as
- * its protection stays. */
-static void forget_translation(const struct image *i)
-{
-#if defined(__aarch64__)
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	const uintptr_t from = (uintptr_t)i->bytes & -page;
-	const size_t n = ((uintptr_t)i->bytes + i->size - from + page - 1) & -page;
-
-	if (mprotect((void *)from, n, PROT_READ) == 0)
-		mprotect((void *)from, n, PROT_READ | PROT_EXEC);
-#endif
-}
-
 static int compile(const struct engine *e, const struct unit *u, struct report *r,
 		   struct image **out)
 {
@@ -51,8 +35,6 @@ static int compile(const struct engine *e, const struct unit *u, struct report *
 	err = image_new(code, r, out);
 	if (err)
 		code_free(code);
-	else
-		forget_translation(*out);
 	return err;
 }
 

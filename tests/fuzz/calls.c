@@ -143,11 +143,13 @@ void item_call_tail(struct gen *g)
 
 	if (g->leaf || sub->depth > CALLEE_DEPTH || (g->callee && g->sub))
 		return item_plain(g);
-	argument_base(g, 1);
-	emit_pinned(g, op_imm(OP_LDMAP, 0, 2, 0));
-	emit_const(g, 3, pick_slot(g));
-	emit(g, op_imm(OP_TAILCALL, 0, 0, 0));
-	emit_define(g, LOST | R0);
+	for (uint32_t n = rng_once_in(&g->rng, 4) ? 2 : 1; n > 0; n--) {
+		argument_base(g, 1);
+		emit_pinned(g, op_imm(OP_LDMAP, 0, 2, 0));
+		emit_const(g, 3, pick_slot(g));
+		emit(g, op_imm(OP_TAILCALL, 0, 0, 0));
+		emit_define(g, LOST | R0);
+	}
 }
 
 /* Something with the value at r0, and r0 is a number again. */

@@ -79,6 +79,10 @@ void emit_const(struct gen *g, uint8_t r, uint64_t v);
 /* One random item without control flow. */
 void item_plain(struct gen *g);
 
+/* The first of two ops that belong together, and the second, on the register that it returned. */
+uint8_t item_pair_first(struct gen *g);
+void item_pair_second(struct gen *g, uint8_t r);
+
 /* Short forms. */
 static inline struct op op_imm(uint8_t code, uint8_t mode, uint8_t dst, int64_t imm)
 {

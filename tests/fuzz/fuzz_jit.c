@@ -113,6 +113,7 @@ static void configure(const struct options *o, uint64_t seed, struct check *chec
 					    : "baseline",
 		.features_off = rng_once_in(&rng, 4) ? rng_next(&rng) : 0,
 		.landing_pads = rng_once_in(&rng, 4),
+		.separate = rng_once_in(&rng, 4),
 	};
 }
 

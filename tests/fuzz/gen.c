@@ -72,6 +72,18 @@ static void item_far(struct gen *g)
 	emit_land(g, over);
 }
 
+/* Two ops that a back end may join, with a jump that lands between them half the time. */
+static void item_pair(struct gen *g)
+{
+	const bool split = rng_below(&g->rng, 2);
+	const uint32_t into = split ? branch(g) : 0;
+	const uint8_t r = item_pair_first(g);
+
+	if (split)
+		emit_land(g, into);
+	item_pair_second(g, r);
+}
+
 /* Out of one or more of the blocks around. */
 static void item_break(struct gen *g)
 {
@@ -217,7 +229,7 @@ static void item(struct gen *g)
 		{ 4, item_break },     { 1, item_exit },	{ 1, item_exhaust },
 		{ 1, item_far },       { 6, item_call_helper }, { 6, item_call_sub },
 		{ 2, item_call_back }, { 3, item_call_tail },	{ 2, item_load_packet },
-		{ 8, item_call_map },
+		{ 8, item_call_map },  { 8, item_pair },
 	};
 	unsigned sum = 0, at;
 	size_t i;

@@ -285,6 +285,35 @@ static void item_percpu(struct gen *g)
 	emit_define(g, (uint16_t)(1u << dst));
 }
 
+uint8_t item_pair_first(struct gen *g)
+{
+	const uint8_t r = pick_dst(g);
+
+	if (rng_once_in(&g->rng, 3))
+		emit(g, op_load(r, g->base, value_offset(&g->rng, -32768, 32767, 1),
+				op_mode_size(1u << rng_below(&g->rng, 4))));
+	else if (rng_once_in(&g->rng, 3))
+		emit_const(g, r, value_64(&g->rng));
+	else
+		emit(g, op_reg(OP_MOV, pick_w32(g), r, pick_src(g)));
+	return r;
+}
+
+void item_pair_second(struct gen *g, uint8_t r)
+{
+	static const uint8_t alus[] = { OP_ADD, OP_SUB, OP_MUL,	 OP_OR,	 OP_AND, OP_XOR,
+					OP_LSH, OP_RSH, OP_ARSH, OP_DIV, OP_SMOD };
+	static const uint8_t swaps[] = { OP_TOLE, OP_TOBE, OP_BSWAP };
+	const uint8_t code = pick_of(g, alus, COUNT(alus));
+
+	if (rng_once_in(&g->rng, 4))
+		emit(g, op_imm(pick_of(g, swaps, COUNT(swaps)), 0, r, 16 << rng_below(&g->rng, 3)));
+	else if (rng_below(&g->rng, 2))
+		emit(g, op_imm(code, pick_w32(g), r, value_32(&g->rng)));
+	else
+		emit(g, op_reg(code, pick_w32(g), r, pick_src(g)));
+}
+
 void item_plain(struct gen *g)
 {
 	static const struct {
