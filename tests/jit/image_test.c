@@ -158,20 +158,24 @@ static void branches_grow(void **state)
 /* Each jump is at the edge of its short form, so that the last one, which is long, makes the ones
  * before it long, they those before them, and so on: a growth for each pass, were there no end to
  * patience. */
+enum { N = 50000, SPAN = 26, PAD = 200 };
+
+static int32_t cascade_target(int32_t k)
+{
+	if (k == N)
+		return N + PAD + 1;
+	return k + SPAN <= N ? k + SPAN : N + 1;
+}
+
 static void branches_cascade(void **state)
 {
-	enum { N = 50000, SPAN = 26, PAD = 200 };
 	ops_t v = { 0 };
 	struct unit *u;
 	struct image *i;
 
 	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 7 });
 	for (int k = 1; k <= N; k++)
-		push(&v, (struct op){ OP_JEQ, OP_REG, 1, 2,
-				      k == N	     ? N + PAD + 1
-				      : k + SPAN < N ? k + SPAN
-						     : N,
-				      0 });
+		push(&v, (struct op){ OP_JEQ, OP_REG, 1, 2, cascade_target(k), 0 });
 	for (int k = 0; k < PAD; k++)
 		push(&v, (struct op){ OP_MOV, OP_REG | OP_W32, 3, 4, 0, 0 });
 	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
