@@ -98,6 +98,13 @@ gives "capture from standard input" 0 '^  XDP_PASS +156 ' sh -c "'$skep' run '$f
 gives "standard input cannot be repeated" 2 'cannot be repeated' \
 	sh -c "'$skep' run '$flow' -n 2 <'$capture'"
 
+if command -v script >/dev/null; then
+	gives "a progress bar on a terminal" 0 'running \[#* *\] +[0-9]+ %' env TERM=xterm \
+		script -qec "'$skep' run '$flow' -i '$capture' -n 60000" /dev/null
+else
+	n=$((n + 1))
+	echo "ok $n - a progress bar on a terminal # SKIP no script(1)"
+fi
 gives "output" 0 'written +156 packets' "$skep" run "$flow" -i "$capture" -o "$work/passed.pcap"
 gives "the output is a capture that passes" 0 '^  XDP_PASS +156 +100.0' \
 	"$skep" run "$flow" -i "$work/passed.pcap"
