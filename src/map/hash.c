@@ -456,14 +456,15 @@ int hash_put(const struct hash *h, const void *key, const void *src, uint64_t fl
 int hash_erase(struct map *m, const void *key)
 {
 	const struct hash *h = m->priv;
-	uint32_t home = hash_home(h, key), id;
+	uint64_t hash = key_hash(key, h->key_size, h->seed);
+	uint32_t home = (uint32_t)hash & h->mask, id;
 	struct cell *first = cell_at(h, home);
 	int err = lock_enter();
 
 	if (err)
 		return err;
 	lock_take(&first->lock);
-	id = hash_find(h, key);
+	id = bucket_find(h, home, key, tag_of(hash));
 	if (id != NONE)
 		hash_take_out(h, home, id);
 	lock_drop(&first->lock);
