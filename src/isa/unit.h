@@ -50,10 +50,10 @@ struct line {
 struct unit {
 	struct op *ops;
 	uint32_t n_ops;
-	uint32_t *slot; /* n_ops + 1 values: op index -> index of its first 8-byte instruction */
+	uint32_t *slot;	  /* n_ops + 1 values: op index -> index of its first 8-byte instruction */
 	uint32_t *origin; /* op -> index of the instruction, as loaded, that it stands for; NULL:
 			   * the unit is as loaded, and `slot` says it */
-	uint32_t *subs; /* first op of each subprogram, ascending; subs[0] == 0 */
+	uint32_t *subs;	  /* first op of each subprogram, ascending; subs[0] == 0 */
 	uint32_t n_subs;
 	struct ref *refs;
 	uint32_t n_refs;
