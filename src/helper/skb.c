@@ -12,7 +12,7 @@
 #include "helper/hash.h"
 #include "helper/sum.h"
 
-enum { IP4_HDR = 20, IP6_HDR = 40, TCP_CLOSE = 7, SKB_ROOM = 64 };
+enum { IP4_HDR = 20, IP6_HDR = 40, TCP_CLOSE = 7, SKB_ROOM = 64, BEHIND = 256 };
 
 bool skb_type_is_l2(uint32_t prog_type)
 {
@@ -109,7 +109,9 @@ int skb_init(struct skb_ctx *ctx, const struct packet_buf *b, const void *bytes,
 		return -EINVAL;
 	*ctx = (struct skb_ctx){ .base = b->base, .limit = b->base + PACKET_BUF };
 	memcpy(eth, bytes, size);
-	memset(eth + size, 0, 2); /* eth_proto looks at the payload's first two bytes */
+	/* What lies behind the packet can be seen: eth_proto looks at two bytes of payload, and
+	 * skb_adjust_room moves whole headers even where the packet is shorter. */
+	memset(eth + size, 0, BEHIND);
 	ctx->mac = eth;
 	ctx->net = eth + PACKET_ETH;
 	ctx->tail = eth + size;

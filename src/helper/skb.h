@@ -37,6 +37,7 @@ struct skb_ctx {
 	uint8_t *base, *limit; /* the buffer */
 	uint8_t *data, *tail;
 	uint8_t *mac, *net, *trans; /* headers; trans NULL: not set */
+	uint16_t mac_len;	    /* 0 until a helper sets it, then net - mac at that time */
 	uint8_t *room;		    /* where the kernel's buffer would begin: see skb_room */
 	uint32_t sum;		    /* with SKB_SUM_COMPLETE: sum from the network header on */
 	uint8_t summed;		    /* enum skb_summed */

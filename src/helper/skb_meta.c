@@ -47,16 +47,17 @@ HELPER_FN(skb_set_tstamp, r1, r2, r3, r4, r5)
 	return 0;
 }
 
-/* The protocol behind all VLAN tags; 0 when there are too many or they are cut off. As the kernel
- * does, it takes data for the Ethernet header, even in programs that do not see one. */
+/* The protocol behind all VLAN tags; 0 when there are too many or they are cut off. The tags are
+ * looked for where the kernel does: behind an Ethernet header at data, even in programs that do not
+ * see one, or at the end of the link header once a helper set its length. */
 static uint16_t proto_inner(const struct skb_ctx *ctx)
 {
 	uint16_t proto = skb_proto(ctx);
-	const uint8_t *p = ctx->data + PACKET_ETH;
+	const uint8_t *p = ctx->data + (ctx->mac_len ? ctx->mac_len - 4 : PACKET_ETH);
 
 	for (unsigned depth = 0; proto == htons(ETH_P_8021Q) || proto == htons(ETH_P_8021AD);
 	     depth++, p += 4) {
-		if (depth == 7 || p + 4 > ctx->tail)
+		if (depth == 7 || p < ctx->data || p + 4 > ctx->tail)
 			return 0;
 		memcpy(&proto, p + 2, 2);
 	}

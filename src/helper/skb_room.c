@@ -112,6 +112,7 @@ HELPER_FN(skb_vlan_push, r1, r2, r3, r4, r5)
 		err = vlan_insert(ctx, (uint16_t)ctx->skb.vlan_proto, (uint16_t)ctx->skb.vlan_tci);
 	if (!err)
 		vlan_set(ctx, proto, (uint16_t)r3);
+	ctx->mac_len = (uint16_t)mac_len(ctx);
 	return skb_done(ctx, err);
 }
 
@@ -141,6 +142,7 @@ static int vlan_remove(struct skb_ctx *ctx, uint16_t *tci)
 	ctx->mac += VLAN_TAG;
 	if (ctx->net < ctx->data + PACKET_ETH)
 		ctx->net = ctx->data + PACKET_ETH;
+	ctx->mac_len = (uint16_t)mac_len(ctx);
 	return 0;
 }
 
@@ -254,6 +256,7 @@ static int change_head(struct skb_ctx *ctx, uint32_t n, uint64_t flags)
 	ctx->data -= n;
 	memset(ctx->data, 0, n);
 	ctx->mac = ctx->data;
+	ctx->mac_len = (uint16_t)mac_len(ctx);
 	return 0;
 }
 

@@ -38,9 +38,7 @@ static int layout_of(const struct test_run *t, const struct xdp_md *md, struct l
 	max = XDP_LINEAR_MAX + out->meta;
 	if (out->linear > max)
 		out->linear = max;
-	if (t->data_size_in - out->meta < PACKET_ETH)
-		return -EINVAL;
-	return t->data_size_in - out->linear > XDP_FRAGS_MAX ? -ENOMEM : 0;
+	return t->data_size_in - out->meta < PACKET_ETH ? -EINVAL : 0;
 }
 
 /* Devices that the context may name: none, or the loopback with its one queue. */
@@ -77,15 +75,16 @@ int test_run_xdp(struct packet_run *r, struct test_run *t)
 	if (!err)
 		err = layout_of(t, &md, &l);
 	if (!err)
+		err = device_check(&md);
+	if (!err && t->data_size_in - l.linear > XDP_FRAGS_MAX)
+		err = -ENOMEM;
+	if (!err)
 		err = test_data_read(t, t->data_size_in, &data);
 	if (err)
 		return err;
-	err = device_check(&md);
-	if (!err) {
-		xdp_init(&r->ctx.xdp, &r->buf, data, t->data_size_in, l.meta, l.linear);
-		test_repeat(t, r);
-		err = xdp_write(r, t, &md);
-	}
+	xdp_init(&r->ctx.xdp, &r->buf, data, t->data_size_in, l.meta, l.linear);
+	test_repeat(t, r);
+	err = xdp_write(r, t, &md);
 	mem_free(data);
 	return err;
 }
