@@ -85,6 +85,7 @@ gives "verdicts of the flow counter" 0 '^  XDP_PASS +156 ' "$skep" run "$flow" -
 holds "its drops" '^  XDP_DROP +32 '
 holds "packets that are too short" '^  not run +2 '
 holds "time" 'time a packet +median [0-9]+ ns, middle half'
+holds "that few packets say little of it" 'few packets, cold caches'
 holds "flows by BTF" '\{family: FAMILY_IPV4, proto: 6, src4: 10.0.0.1, dst4: 192.0.2.80, src_port: 40000, dst_port: 443\}: \{packets: 10, bytes: 783\}'
 holds "per-CPU values by slot" '^    slot [0-9]+: \{ipv4: \{packets: 98, bytes: 31632\}'
 holds "per-CPU values summed" '^    sum: \{ipv4: \{packets: 98, bytes: 31632\}'

@@ -75,6 +75,8 @@ static void text_time(const struct result_view *v)
 	       packets_quantile(p, .5), packets_quantile(p, .25), packets_quantile(p, .75),
 	       packets_quantile(p, .1), packets_quantile(p, .9));
 	printf("  packets/second  %s\n", ui_count((uint64_t)per_second(p), rate, sizeof(rate)));
+	if (p->samples.n < SAMPLES_FEW)
+		printf("                  (few packets, cold caches: --repeat tells more)\n");
 }
 
 static void print_text(const struct result_view *v)
