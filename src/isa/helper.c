@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define ON(type)    HELPER_ON(type)
+#define ON(type)       HELPER_ON(type)
 #define PROGS_ATTACHED (ON(TRACING) | ON(LSM))
-#define PROGS_TYPED (PROGS_ATTACHED | ON(SYSCALL))
+#define PROGS_TYPED    (PROGS_ATTACHED | ON(SYSCALL))
 #define PROGS_TRACE                                                                                \
 	(PROGS_TYPED | ON(KPROBE) | ON(TRACEPOINT) | ON(PERF_EVENT) | ON(RAW_TRACEPOINT) |         \
 	 ON(RAW_TRACEPOINT_WRITABLE))

@@ -122,6 +122,7 @@ always_inline __u32 do_proto(__u32 h, struct __sk_buff *skb, __u32 w)
 always_inline __u32 do_room(__u32 h, struct __sk_buff *skb, __u32 w)
 {
 	int by = (int)bits(w, 4, 7) - 50;
+	__u32 mode = bits(w, 11, 2);
 	__u64 flags = bits(w, 13, 9);
 
 	if (bits(w, 22, 2))
@@ -129,7 +130,11 @@ always_inline __u32 do_room(__u32 h, struct __sk_buff *skb, __u32 w)
 	if (bits(w, 24, 3) == 0)
 		by *= 40;
 	flags |= (__u64)bits(w, 27, 5) << 56;
-	return fold(h, bpf_skb_adjust_room(skb, by, bits(w, 11, 2), flags));
+	/* BPF_ADJ_ROOM_NET moves a whole network header even where the packet is shorter: what then
+	 * comes to light is not the same in any two runs of the kernel. */
+	if (mode == BPF_ADJ_ROOM_NET && skb->len < 120)
+		mode = BPF_ADJ_ROOM_MAC;
+	return fold(h, bpf_skb_adjust_room(skb, by, mode, flags));
 }
 
 always_inline __u32 do_tail(__u32 h, struct __sk_buff *skb, __u32 w)
