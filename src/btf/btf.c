@@ -110,7 +110,9 @@ static int btf_obj_parse(struct btf_obj *b, struct report *log)
 	if (h.hdr_len & 3)
 		return report_fail(log, -EINVAL, "Unaligned hdr_len");
 	err = btf_obj_metas(b, b->data + h.hdr_len + h.type_off, h.type_len, log);
-	return err ? err : btf_obj_resolve(b, log);
+	if (!err)
+		err = btf_obj_resolve(b, log);
+	return err ? err : btf_obj_locks(b);
 }
 
 int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf_obj **out)

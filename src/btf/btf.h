@@ -67,7 +67,7 @@ struct btf_special {
 	bool kptr; /* kernel pointers, lists, trees or reference counts: not supported */
 };
 
-/* -EINVAL: a field that is there twice, or misaligned. */
+/* -E2BIG: a field that is there twice. */
 int btf_obj_special(const struct btf_obj *b, uint32_t id, struct btf_special *out);
 
 /* Kind and number of members, and bits that types share. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fields of map values with a meaning of their own, found by the names of their types. */
+/* Fields of map values with a meaning of their own, found by the names of their types: locks and
+ * timers right in the value, kernel pointers also further in. */
 #include <errno.h>
 #include <string.h>
 
 #include "btf/btf.h"
+#include "btf/impl.h"
 
 enum { NESTING_MAX = 4 };
 
@@ -14,13 +16,13 @@ static bool type_is(const struct btf_obj *b, const struct btf_type *t, const cha
 	       !strcmp(btf_obj_string(b, t->name_off), name);
 }
 
+/* A second one is an error, a misaligned one is not looked at. */
 static int found(uint32_t *where, uint32_t off, uint32_t align)
 {
-	if (off % align)
-		return -EINVAL;
 	if (*where != BTF_NO_OFFSET)
 		return -E2BIG;
-	*where = off;
+	if (off % align == 0)
+		*where = off;
 	return 0;
 }
 
@@ -49,11 +51,16 @@ static bool is_kptr(const struct btf_obj *b, const struct btf_type *t)
 	       !strcmp(name, "percpu_kptr");
 }
 
+struct search {
+	struct btf_special *found;
+	bool locks_only;
+};
+
 static int field(const struct btf_obj *b, uint32_t id, uint32_t off, unsigned depth,
-		 struct btf_special *s);
+		 const struct search *s);
 
 static int members(const struct btf_obj *b, const struct btf_type *t, uint32_t off, unsigned depth,
-		   struct btf_special *s)
+		   const struct search *s)
 {
 	const struct btf_member *m = (const void *)(t + 1);
 	bool kflag = BTF_INFO_KFLAG(t->info);
@@ -68,25 +75,26 @@ static int members(const struct btf_obj *b, const struct btf_type *t, uint32_t o
 }
 
 static int field(const struct btf_obj *b, uint32_t id, uint32_t off, unsigned depth,
-		 struct btf_special *s)
+		 const struct search *s)
 {
 	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+	struct btf_special *to = s->found;
 
-	if (type_is(b, t, "bpf_spin_lock", 4))
-		return found(&s->spin_lock, off, 4);
-	if (type_is(b, t, "bpf_timer", 16))
-		return found(&s->timer, off, 8);
-	if (type_is(b, t, "bpf_wq", 16))
-		return found(&s->workqueue, off, 8);
+	if (depth <= 1 && type_is(b, t, "bpf_spin_lock", 4))
+		return found(&to->spin_lock, off, 4);
+	if (depth <= 1 && !s->locks_only && type_is(b, t, "bpf_timer", 16))
+		return found(&to->timer, off, 8);
+	if (depth <= 1 && !s->locks_only && type_is(b, t, "bpf_wq", 16))
+		return found(&to->workqueue, off, 8);
 	if (is_kptr(b, t) ||
 	    (btf_kind(t) == BTF_KIND_STRUCT && is_graph(btf_obj_string(b, t->name_off))))
-		s->kptr = true;
+		to->kptr = true;
 	if (btf_kind(t) == BTF_KIND_STRUCT && depth < NESTING_MAX)
 		return members(b, t, off, depth, s);
 	return 0;
 }
 
-static int variables(const struct btf_obj *b, const struct btf_type *t, struct btf_special *s)
+static int variables(const struct btf_obj *b, const struct btf_type *t, const struct search *s)
 {
 	const struct btf_var_secinfo *v = (const void *)(t + 1);
 	int err = 0;
@@ -96,12 +104,40 @@ static int variables(const struct btf_obj *b, const struct btf_type *t, struct b
 	return err;
 }
 
+static const struct btf_special none = { BTF_NO_OFFSET, BTF_NO_OFFSET, BTF_NO_OFFSET, false };
+
 int btf_obj_special(const struct btf_obj *b, uint32_t id, struct btf_special *out)
 {
 	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+	const struct search s = { out, false };
 
-	*out = (struct btf_special){ BTF_NO_OFFSET, BTF_NO_OFFSET, BTF_NO_OFFSET, false };
+	*out = none;
 	if (btf_kind(t) == BTF_KIND_DATASEC)
-		return variables(b, t, out);
-	return btf_kind(t) == BTF_KIND_STRUCT ? members(b, t, 0, 0, out) : 0;
+		return variables(b, t, &s);
+	return btf_kind(t) == BTF_KIND_STRUCT ? members(b, t, 0, 0, &s) : 0;
+}
+
+static bool has_lock(const struct btf_obj *b, const struct btf_type *t)
+{
+	const struct btf_member *m = (const void *)(t + 1);
+
+	for (unsigned i = 0; i < btf_vlen_of(t); i++) {
+		if (type_is(b, btf_obj_type(b, m[i].type), "bpf_spin_lock", 4))
+			return true;
+	}
+	return false;
+}
+
+int btf_obj_locks(const struct btf_obj *b)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; i < b->n_types && !err; i++) {
+		struct btf_special found = none;
+		const struct search s = { &found, true };
+
+		if (btf_kind(b->types[i]) == BTF_KIND_STRUCT && has_lock(b, b->types[i]))
+			err = members(b, b->types[i], 0, 0, &s);
+	}
+	return err;
 }

@@ -75,11 +75,13 @@ static int inner_get(const struct attr_map_create *a, struct obj **out)
 	return is_map_of_maps(type) ? -EINVAL : -E_NOTSUPP;
 }
 
-/* The key of a map that has no key type in BTF: only .data-like arrays may. */
+/* A map that has no key type in BTF: only .data-like arrays and Bloom filters may. */
 static int keyless_check(const struct map_desc *d, const struct btf_obj *b)
 {
 	const struct btf_type *value = btf_obj_type(b, d->btf_value_id);
 
+	if (d->type == BPF_MAP_TYPE_BLOOM_FILTER)
+		return 0;
 	if (d->type != BPF_MAP_TYPE_ARRAY || d->max_entries != 1)
 		return -EINVAL;
 	return value && btf_kind(value) == BTF_KIND_DATASEC ? 0 : -EINVAL;
@@ -102,6 +104,24 @@ static int key_kind_check(const struct map_desc *d, const struct btf_obj *b)
 		return btf_kind(key) == BTF_KIND_STRUCT ? 0 : -EINVAL;
 	}
 	return 0;
+}
+
+/* Types that the kernel takes no BTF for. */
+static bool takes_no_btf(uint32_t type)
+{
+	switch (type) {
+	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
+	case BPF_MAP_TYPE_STACK_TRACE:
+	case BPF_MAP_TYPE_CGROUP_ARRAY:
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+	case BPF_MAP_TYPE_HASH_OF_MAPS:
+	case BPF_MAP_TYPE_DEVMAP:
+	case BPF_MAP_TYPE_DEVMAP_HASH:
+	case BPF_MAP_TYPE_CPUMAP:
+	case BPF_MAP_TYPE_XSKMAP:
+		return true;
+	}
+	return false;
 }
 
 static int sizes_check(const struct map_desc *d, const struct btf_obj *b)
@@ -149,10 +169,14 @@ static int btf_check(const struct map_desc *d, const struct btf_obj *b, struct b
 	*special = none_special;
 	if (err || !d->btf_value_id)
 		return err;
-	err = d->btf_key_id ? key_kind_check(d, b) : keyless_check(d, b);
+	err = btf_obj_special(b, d->btf_value_id, special);
 	if (!err)
-		err = btf_obj_special(b, d->btf_value_id, special);
-	return err ? err : special_check(d, special);
+		err = special_check(d, special);
+	if (!err && takes_no_btf(d->type))
+		err = -E_NOTSUPP;
+	if (err)
+		return err;
+	return d->btf_key_id ? key_kind_check(d, b) : keyless_check(d, b);
 }
 
 static int btf_get(const struct attr_map_create *a, struct obj **out)

@@ -346,8 +346,10 @@ int fd_open(struct obj *o, int mode)
 
 	pthread_mutex_lock(&reg.lock);
 	r = row_by_id(o->kind, o->id);
-	if (r)
+	if (r) {
 		fd = client_open(r->fd, mode, serial++);
+		r->left = false;
+	}
 	pthread_mutex_unlock(&reg.lock);
 	return fd;
 }

@@ -183,6 +183,12 @@ static void a_program_array_and_its_programs_end_together(void **state)
 	a.key = (uintptr_t)&key;
 	a.value = (uintptr_t)&prog;
 	assert_int_equal(skep_bpf(BPF_MAP_UPDATE_ELEM, &a, sizeof(a)), 0);
+	close(array);
+	assert_true(map_lives(id));
+	/* The array lost its program with its last descriptor, but the program still uses it. */
+	array = by_id(BPF_MAP_GET_FD_BY_ID, id);
+	a.map_fd = (uint32_t)array;
+	assert_int_equal(skep_bpf(BPF_MAP_UPDATE_ELEM, &a, sizeof(a)), 0);
 	close(prog);
 	assert_true(map_lives(id));
 	close(array);

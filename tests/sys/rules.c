@@ -87,6 +87,37 @@ CREATE(array_no_key, c->map_type = BPF_MAP_TYPE_ARRAY; c->value_size = 4; c->max
        c->btf_fd = (uint32_t)s->btf; c->btf_value_type_id = 2)
 CREATE(queue_btf, c->map_type = BPF_MAP_TYPE_QUEUE; c->key_size = 0; c->value_size = 4;
        c->btf_fd = (uint32_t)s->btf; c->btf_value_type_id = 2)
+#define TYPED(id, type, key, size, btf_key, btf_value)                                             \
+	CREATE(id, c->map_type = BPF_MAP_TYPE_##type; c->key_size = (key); c->value_size = (size); \
+	       c->btf_fd = (uint32_t)s->btf; c->btf_key_type_id = (btf_key);                       \
+	       c->btf_value_type_id = btf_value)
+TYPED(lock, HASH, 4, 8, 1, 4)
+TYPED(lock_second, HASH, 4, 8, 1, 10)
+TYPED(lock_array, ARRAY, 4, 8, 1, 4)
+TYPED(lock_lru, LRU_HASH, 4, 8, 1, 4)
+TYPED(lock_percpu, PERCPU_ARRAY, 4, 8, 1, 4)
+TYPED(lock_queue, QUEUE, 0, 8, 0, 4)
+TYPED(lock_twice, HASH, 4, 16, 1, 7)
+TYPED(lock_nested, HASH, 4, 8, 1, 8)
+TYPED(lock_key, HASH, 8, 8, 4, 4)
+TYPED(timer, HASH, 4, 16, 1, 6)
+TYPED(timer_lru, LRU_HASH, 4, 16, 1, 6)
+TYPED(timer_percpu, PERCPU_HASH, 4, 16, 1, 6)
+TYPED(timer_misaligned, HASH, 4, 20, 1, 11)
+TYPED(int_array_value, HASH, 4, 8, 1, 9)
+TYPED(int_array_key, HASH, 8, 8, 9, 9)
+TYPED(void_value, HASH, 4, 8, 1, 0)
+TYPED(percpu_array, PERCPU_ARRAY, 4, 4, 1, 1)
+TYPED(percpu_struct_key, PERCPU_ARRAY, 4, 4, 2, 1)
+TYPED(prog_array, PROG_ARRAY, 4, 4, 1, 1)
+TYPED(perf, PERF_EVENT_ARRAY, 4, 4, 1, 1)
+TYPED(stack, STACK, 0, 4, 0, 1)
+TYPED(bloom, BLOOM_FILTER, 0, 4, 0, 1)
+TYPED(devmap, DEVMAP, 4, 4, 1, 1)
+TYPED(cpumap, CPUMAP, 4, 4, 1, 1)
+TYPED(lpm_int, LPM_TRIE, 4, 4, 1, 1; c->map_flags = BPF_F_NO_PREALLOC)
+TYPED(lpm_struct, LPM_TRIE, 8, 4, 4, 1; c->map_flags = BPF_F_NO_PREALLOC)
+TYPED(outer_typed, HASH_OF_MAPS, 4, 4, 1, 1; c->inner_map_fd = (uint32_t)s->hash)
 CREATE(bloom_extra, c->map_type = BPF_MAP_TYPE_BLOOM_FILTER; c->key_size = 0; c->map_extra = 3)
 CREATE(ring, c->map_type = BPF_MAP_TYPE_RINGBUF; c->key_size = c->value_size = 0;
        c->max_entries = 4096)
@@ -339,6 +370,33 @@ static const struct row rows[] = {
 	C(name_space),
 	C(name_long),
 	C(extra),
+	C(lock),
+	C(lock_second),
+	C(lock_array),
+	C(lock_lru),
+	C(lock_percpu),
+	C(lock_queue),
+	C(lock_twice),
+	C(lock_nested),
+	C(lock_key),
+	C(timer),
+	C(timer_lru),
+	C(timer_percpu),
+	C(timer_misaligned),
+	C(int_array_value),
+	C(int_array_key),
+	C(void_value),
+	C(percpu_array),
+	C(percpu_struct_key),
+	C(prog_array),
+	C(perf),
+	C(stack),
+	C(bloom),
+	C(devmap),
+	C(cpumap),
+	C(lpm_int),
+	C(lpm_struct),
+	C(outer_typed),
 	C(ifindex),
 	C(numa),
 	C(numa_bad),

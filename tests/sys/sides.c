@@ -33,19 +33,35 @@ static int map_make(int side, uint32_t type, uint32_t key, uint32_t value, uint3
 	return side_bpf(side, BPF_MAP_CREATE, &a, sizeof(a));
 }
 
-/* BTF with one int, and a struct that has it as only member. */
+/* BTF by hand: each row is name, kind, size, then the members. */
+#define INT	  (1u << 24)
+#define ARRAY	  (3u << 24)
+#define STRUCT(n) (4u << 24 | (n))
+
 static const struct {
 	struct btf_header_ {
 		uint16_t magic;
 		uint8_t version, flags;
 		uint32_t hdr_len, type_off, type_len, str_off, str_len;
 	} h;
-	uint32_t types[10];
-	char strings[16];
+	uint32_t types[73];
+	char strings[36];
 } small_btf = {
-	{ 0xeb9f, 1, 0, 24, 0, 40, 40, 16 },
-	{ 1, 1u << 24, 4, 0x01000020, 5, 4u << 24 | 1, 4, 7, 1, 0 },
-	"\0int\0pair\0a",
+	{ 0xeb9f, 1, 0, 24, 0, 292, 292, 36 },
+	{
+	    1,	INT,	   4,  0x01000020,		   /* 1: int */
+	    5,	STRUCT(1), 4,  10,	   1, 0,	   /* 2: struct with an int */
+	    12, STRUCT(1), 4,  10,	   1, 0,	   /* 3: bpf_spin_lock */
+	    5,	STRUCT(2), 8,  10,	   3, 0, 5, 1, 32, /* 4: lock and int */
+	    26, STRUCT(0), 16,				   /* 5: bpf_timer */
+	    5,	STRUCT(1), 16, 10,	   5, 0,	   /* 6: timer */
+	    5,	STRUCT(2), 16, 10,	   4, 0, 5, 4, 64, /* 7: two locks, further in */
+	    5,	STRUCT(1), 8,  10,	   4, 0,	   /* 8: a struct with a lock inside */
+	    0,	ARRAY,	   0,  1,	   1, 2,	   /* 9: int[2] */
+	    5,	STRUCT(2), 8,  10,	   1, 0, 5, 3, 32, /* 10: int and lock */
+	    5,	STRUCT(2), 20, 10,	   1, 0, 5, 5, 32, /* 11: int and misaligned timer */
+	},
+	"\0int\0pair\0a\0bpf_spin_lock\0bpf_timer",
 };
 
 static int btf_make(int side)
