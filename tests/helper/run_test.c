@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <skep/skep.h>
 
+#include "base/mem.h"
 #include "isa/helper.h"
 #include "run/packet_run.h"
 #include "sys/attr.h"
@@ -215,6 +216,27 @@ static void packet_runs_give_the_packet_back(void **state)
 	close(fd);
 }
 
+/* Each allocation of a run fails once; nothing is lost and the next run works. */
+static void memory_that_runs_out(void **state)
+{
+	static const uint32_t types[] = { BPF_PROG_TYPE_XDP, BPF_PROG_TYPE_SCHED_CLS };
+
+	for (unsigned i = 0; i < 2; i++) {
+		int fd = LOAD(types[i], pass), err = ENOMEM;
+
+		for (unsigned long n = 1; err; n++) {
+			struct attr_test t = plain();
+
+			assert_true(n < 100);
+			mem_fail_at(n, 0);
+			err = run(fd, &t);
+			mem_fail_at(0, 0);
+			assert_true(err == 0 || err == ENOMEM);
+		}
+		close(fd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +247,7 @@ int main(void)
 		cmocka_unit_test(types_without_packets),
 		cmocka_unit_test(packet_runs_tell_what_happened),
 		cmocka_unit_test(packet_runs_give_the_packet_back),
+		cmocka_unit_test(memory_that_runs_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
