@@ -124,6 +124,14 @@ static bool takes_no_btf(uint32_t type)
 	return false;
 }
 
+/* Types with an opinion of their own on the key's type; for all others it must be there. */
+static bool asks_for_key(uint32_t type)
+{
+	return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY ||
+	       type == BPF_MAP_TYPE_LPM_TRIE || type == BPF_MAP_TYPE_BLOOM_FILTER ||
+	       takes_no_btf(type);
+}
+
 static int sizes_check(const struct map_desc *d, const struct btf_obj *b)
 {
 	uint32_t size;
@@ -169,6 +177,8 @@ static int btf_check(const struct map_desc *d, const struct btf_obj *b, struct b
 	*special = none_special;
 	if (err || !d->btf_value_id)
 		return err;
+	if (!d->btf_key_id && !asks_for_key(d->type))
+		return -EINVAL;
 	err = btf_obj_special(b, d->btf_value_id, special);
 	if (!err)
 		err = special_check(d, special);
