@@ -24,6 +24,16 @@ bool engine_find(const char *name, struct engine *out)
 	return false;
 }
 
+int engine_compile(const struct engine *e, const struct unit *u, struct report *r)
+{
+	struct code *code = NULL;
+	const int err = jit_compile(target_find(e->target), u, &e->jit, r, &code);
+
+	if (!err)
+		code_free(code);
+	return err;
+}
+
 static int compile(const struct engine *e, const struct unit *u, struct report *r,
 		   struct image **out)
 {

@@ -16,7 +16,8 @@ struct engine {
 	const char *name;
 	bool native; /* compiled by jit/, else interpreted */
 	struct jit_opts jit;
-	uint64_t max_ops; /* interpreter only; 0: no limit */
+	const char *target; /* of jit/; NULL: the host's, the only one that can be run */
+	uint64_t max_ops;   /* interpreter only; 0: no limit */
 };
 
 /* "interp", "jit". False: there is none of that name. */
@@ -28,6 +29,9 @@ struct loaded {
 	struct callee callee; /* for slots of a tail_array */
 	struct image *image;
 };
+
+/* Makes code and drops it: for any target. 0 or -errno with a message. */
+int engine_compile(const struct engine *e, const struct unit *u, struct report *r);
 
 /* 0 or -errno with a message. */
 int engine_load(const struct engine *e, const struct unit *u, struct report *r, struct loaded *out);

@@ -61,6 +61,16 @@ static enum verdict fail(struct check *check, struct report *r, const char *what
 	return unsupported ? CHECK_UNSUPPORTED : CHECK_FAILED;
 }
 
+/* For a target that is not the host's there is nothing to run. */
+static enum verdict compile_only(struct check *check, const struct gen_case *c, struct report *r)
+{
+	for (unsigned i = 0; i < c->n_units; i++)
+		if (engine_compile(&check->other, c->unit[i], r))
+			return fail(check, r, check->other.target);
+	report_free(r);
+	return CHECK_SAME;
+}
+
 enum verdict check_case(struct check *check, const struct gen_case *c)
 {
 	static struct outcome want, got;
@@ -71,6 +81,9 @@ enum verdict check_case(struct check *check, const struct gen_case *c)
 	check->reference.max_ops = c->long_run ? OPS_LIMIT_LONG : OPS_LIMIT;
 	if (round_trips(c, &r))
 		return fail(check, &r, "encode or decode");
+	*check_phase = PHASE_OTHER;
+	if (check->other.target)
+		return compile_only(check, c, &r);
 	*check_phase = PHASE_REFERENCE;
 	if (!world_run(&check->reference, c, &r, &want))
 		return fail(check, &r, check->reference.name);

@@ -25,7 +25,8 @@ struct check {
 	char text[512]; /* the first difference, or what failed */
 };
 
-/* Encoding and decoding gives the same program; both engines give the same. */
+/* Encoding and decoding gives the same program; both engines give the same. Where other.target is
+ * set, its code is made and not run. */
 enum verdict check_case(struct check *check, const struct gen_case *c);
 
 #endif

@@ -20,7 +20,7 @@
 
 struct options {
 	uint64_t seed, count;
-	const char *engine, *cpu, *out;
+	const char *engine, *target, *cpu, *out;
 	bool shrink, print, stats;
 };
 
@@ -182,12 +182,13 @@ static int run(const struct options *o, struct check *check)
 		bad += !run_seed(o, check, o->seed + i, &n);
 	if (o->stats)
 		print_stats(&n);
-	printf("# %" PRIu64 " ops; %" PRIu64 " programs same, %" PRIu64 " different, %" PRIu64
+	printf("# %" PRIu64 " ops; %" PRIu64 " programs good, %" PRIu64 " different, %" PRIu64
 	       " not loaded, %" PRIu64 " too long, %" PRIu64 " not supported by the engine\n",
 	       n.ops, n.verdict[CHECK_SAME], n.verdict[CHECK_DIFFERENT], n.verdict[CHECK_FAILED],
 	       n.verdict[CHECK_LONG], n.verdict[CHECK_UNSUPPORTED]);
-	printf("%s 1 - interp and %s agree on programs %" PRIu64 " to %" PRIu64 "\n1..1\n",
-	       bad ? "not ok" : "ok", check->other.name, o->seed, o->seed + o->count - 1);
+	printf("%s 1 - %s %s programs %" PRIu64 " to %" PRIu64 "\n1..1\n", bad ? "not ok" : "ok",
+	       o->target ? o->target : check->other.name,
+	       o->target ? "compiles" : "and interp agree on", o->seed, o->seed + o->count - 1);
 	return bad != 0;
 }
 
@@ -216,14 +217,17 @@ static const char usage[] =
     "usage: fuzz_jit [--seed N] [--count N] [--engine jit|interp] [--cpu NAME] [--print]\n"
     "                [--stats] [--shrink [--out DIR]]\n"
     "Random programs number N, N+1, ... on the interpreter and on the engine. --shrink makes\n"
-    "program N small if it fails, and with --out writes it to DIR.\n";
+    "program N small if it fails, and with --out writes it to DIR. With --target, the code of\n"
+    "that back end is made and not run.\n";
 
 static bool parse(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {
-		{ "seed", 1, NULL, 's' },  { "count", 1, NULL, 'n' }, { "engine", 1, NULL, 'e' },
-		{ "cpu", 1, NULL, 'c' },   { "out", 1, NULL, 'o' },   { "shrink", 0, NULL, 'k' },
-		{ "print", 0, NULL, 'p' }, { "stats", 0, NULL, 't' }, { NULL },
+		{ "seed", 1, NULL, 's' },   { "count", 1, NULL, 'n' },
+		{ "engine", 1, NULL, 'e' }, { "cpu", 1, NULL, 'c' },
+		{ "target", 1, NULL, 'g' }, { "out", 1, NULL, 'o' },
+		{ "shrink", 0, NULL, 'k' }, { "print", 0, NULL, 'p' },
+		{ "stats", 0, NULL, 't' },  { NULL },
 	};
 	int c;
 
@@ -236,6 +240,8 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->engine = optarg;
 		else if (c == 'c')
 			o->cpu = optarg;
+		else if (c == 'g')
+			o->target = optarg;
 		else if (c == 'o')
 			o->out = optarg;
 		else if (c == 'k' || c == 'p' || c == 't')
@@ -259,6 +265,11 @@ int main(int argc, char **argv)
 		printf("1..0 # SKIP there is no engine %s\n", o.engine);
 		return 0;
 	}
+	if (o.target && !target_find(o.target)) {
+		printf("1..0 # SKIP there is no target %s\n", o.target);
+		return 0;
+	}
+	check.other.target = o.target;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	catch_crashes();
 	quiet = o.shrink;
