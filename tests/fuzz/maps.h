@@ -6,7 +6,6 @@
 #ifndef SKEP_TESTS_MAPS_H
 #define SKEP_TESTS_MAPS_H
 
-#include "isa/abi.h"
 #include <stdint.h>
 
 enum {
@@ -33,9 +32,8 @@ void maps_empty(void);
 void maps_save(struct map_contents *out);
 
 /* Helpers of programs: bpf_map_lookup_elem and so on. */
-uint64_t maps_lookup(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e));
-uint64_t maps_update(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t value, uint64_t flags,
-				uint64_t e));
-uint64_t maps_erase(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e));
+uint64_t maps_lookup(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e);
+uint64_t maps_update(uint64_t map, uint64_t key, uint64_t value, uint64_t flags, uint64_t e);
+uint64_t maps_erase(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e);
 
 #endif
