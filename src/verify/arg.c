@@ -54,7 +54,7 @@ int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write
 		return stack_range(v, n, r->off, size, zero_ok, write, raw, later);
 	default:
 		if (zero_ok && !size && reg_is_zero(r))
-			return 0;
+			return precise_mark(v, n);
 		return fail(v, -EACCES, "R%u type=%s expected=fp", n,
 			    kind_text(r, buf, sizeof(buf)));
 	}
@@ -180,32 +180,23 @@ static int map_arg(struct ver *v, struct call *c, unsigned n)
 	return 0;
 }
 
-/* The constant bytes of a key on the stack, for the fact of a look-up. */
-static void key_fact(struct ver *v, struct call *c, unsigned n)
+/* The constant key of a look-up, when it is a spilled number. Only on request: other values must
+ * then not be taken for the same, which costs states. */
+static int key_fact(struct ver *v, struct call *c, unsigned n)
 {
 	const struct reg *r = reg(v, n);
-	const struct frame *f;
-	struct fact *fa = fact(v);
 	int64_t off = r->off + (int64_t)r->s.d.val;
+	uint32_t k = (uint32_t)(-off - 1) / 8;
 	const struct slot *s;
-	bool known = false;
-	uint64_t key = 0;
+	bool known;
 
-	if (r->kind == KIND_STACK && c->map->map->key_size == 4 && off < 0) {
-		f = v->cur->frame[r->frame];
-		s = &f->slot[(uint32_t)(-off - 1) / 8];
-		if (off % 8 == 0 && slot_is_spill(s) && reg_is_const(&s->spill)) {
-			known = true;
-			key = (uint32_t)s->spill.s.d.val;
-		}
-	}
-	if (!fa->key_seen || (fa->key_known && known && fa->key == key)) {
-		fa->key = key;
-		fa->key_known = known;
-	} else {
-		fa->key_known = 0;
-	}
-	fa->key_seen = 1;
+	if (!v->in->key_facts || c->map->map->key_size != 4)
+		return 0;
+	known = r->kind == KIND_STACK && off % 8 == 0 && off < 0;
+	s = known ? &v->cur->frame[r->frame]->slot[k] : NULL;
+	known = known && slot_is_spill(s) && reg_is_const(&s->spill);
+	key_note(fact(v), known, known ? (uint32_t)s->spill.s.d.val : 0);
+	return known ? precise_mark_slot(v, r->frame, k) : 0;
 }
 
 static int block_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
@@ -217,21 +208,18 @@ static int block_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 		return fail(v, -EACCES, "invalid map_ptr to access map->%s", key ? "key" : "value");
 	err = range_arg(v, c, n, arg, key ? c->map->map->key_size : c->map->map->value_size, false,
 			true);
-	if (!err && key)
-		key_fact(v, c, n);
-	return err;
+	return !err && key ? key_fact(v, c, n) : err;
 }
 
 static int mem_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 {
 	struct access a = { .size = ARG_NUMBER(arg), .strict = true, .reg = -1 };
-	int err = 0;
+	int err;
 
 	if (!(arg & ARGF_FIXED))
 		return 0;
-	if (arg & ARGF_ALIGNED)
-		err = align_check(v, reg(v, n), &a);
-	return err ? err : range_arg(v, c, n, arg, a.size, false, true);
+	err = range_arg(v, c, n, arg, a.size, false, true);
+	return err || !(arg & ARGF_ALIGNED) ? err : align_check(v, reg(v, n), &a);
 }
 
 static int alloc_size_arg(struct ver *v, struct call *c, unsigned n)
@@ -315,10 +303,10 @@ static int arg_check(struct ver *v, struct call *c, unsigned n)
 		return err;
 	if (reg_has(r, K_PKT) && !(c->h.flags & HELPER_PKT_ARGS))
 		return fail(v, -EACCES, "helper access to the packet is not allowed");
-	if (reg_is_zero(r) && arg & ARGF_OR_NULL)
-		return ARG_KIND(arg) == ARG_MEM || ARG_KIND(arg) == ARG_MAP_VALUE ?
-			       0 :
-			       ref_arg(v, c, n, arg);
+	if (reg_is_zero(r) && arg & ARGF_OR_NULL) {
+		err = precise_mark(v, n);
+		return err ? err : ref_arg(v, c, n, arg);
+	}
 	err = kind_check(v, n, arg);
 	if (!err)
 		err = ref_arg(v, c, n, arg);

@@ -199,7 +199,8 @@ static int linked_note(struct ver *v, const struct op *op, struct hist *h)
 		link_collect(s, b->id, h);
 	if (a->kind == KIND_SCALAR && a->id)
 		link_collect(s, a->id, h);
-	if (h->n_linked < 2)
+	h->fp = (uint8_t)((a->kind == KIND_STACK) | (b->kind == KIND_STACK) << 1);
+	if (h->n_linked < 2 && !(h->fp && op->mode & OP_REG))
 		return 0;
 	if (s->n_hist && s->hist[s->n_hist - 1].op == v->op &&
 	    s->hist[s->n_hist - 1].prev == v->prev) {
@@ -306,11 +307,17 @@ static int jump_may(struct ver *v)
 int branch_step(struct ver *v)
 {
 	const struct op *op = op_at(v);
+	int err;
 
 	v->jumps++;
 	if (op->code == OP_JA) {
 		v->next = unit_target(v->u, v->op);
 		return 0;
 	}
-	return op->code == OP_MAYGOTO ? jump_may(v) : jump_cond(v, op);
+	if (op->code == OP_MAYGOTO)
+		return jump_may(v);
+	err = jump_cond(v, op);
+	if (!err)
+		log_changes(v);
+	return err;
 }

@@ -40,6 +40,17 @@ bool map_fits(uint32_t helper, uint32_t map_type)
 	return !map_bound && !helper_bound;
 }
 
+void key_note(struct fact *f, bool known, uint64_t key)
+{
+	if (!f->key_seen) {
+		f->key = key;
+		f->key_known = known;
+	} else if (!known || f->key != key) {
+		f->key_known = 0;
+	}
+	f->key_seen = 1;
+}
+
 static int call_allowed(struct ver *v, uint32_t id, struct call *c)
 {
 	const struct helper *h = helper_find(id);
@@ -118,15 +129,19 @@ static int call_release(struct ver *v, const struct call *c)
 	if (c->ref && !ref_release(v, c->ref))
 		return 0;
 	if (reg_is_zero(reg(v, c->released)))
-		return 0;
+		return precise_mark(v, c->released);
 	return fail(v, -EINVAL, "func bpf_%s#%u reference has not been acquired before", c->h.name,
 		    c->h.id);
 }
 
 static int call_loop(struct ver *v, const struct call *c)
 {
-	int err = precise_mark(v, 1);
+	bool plain = reg_is_zero(reg(v, 4));
+	int err = plain ? precise_mark(v, 4) : 0;
 
+	fact(v)->loop_flags |= !plain;
+	if (!err)
+		err = precise_mark(v, 1);
 	if (err)
 		return err;
 	if (top(v)->callback_depth < reg(v, 1)->s.d.umax)
@@ -137,6 +152,17 @@ static int call_loop(struct ver *v, const struct call *c)
 	return 0;
 }
 
+/* A constant index is a fact for the code that follows, so other values must not be taken for
+ * the same. */
+static int call_tail(struct ver *v, const struct call *c)
+{
+	const struct reg *r = reg(v, 3);
+	bool known = reg_is_const(r) && r->s.d.val < c->map->map->max_entries;
+
+	key_note(fact(v), known, r->s.d.val);
+	return known ? precise_mark(v, 3) : 0;
+}
+
 /* What is special to single helpers. */
 static int call_special(struct ver *v, const struct call *c)
 {
@@ -144,10 +170,10 @@ static int call_special(struct ver *v, const struct call *c)
 	case BPF_FUNC_tail_call:
 		if (v->cur->refs.n)
 			return fail(v, -EINVAL, "tail_call would lead to reference leak");
-		return 0;
+		return call_tail(v, c);
 	case BPF_FUNC_get_local_storage:
 		return reg_is_zero(reg(v, 2)) ?
-			       0 :
+			       precise_mark(v, 2) :
 			       fail(v, -EINVAL,
 				    "get_local_storage() doesn't support non-zero flags");
 	case BPF_FUNC_loop:

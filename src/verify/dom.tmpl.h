@@ -336,6 +336,8 @@ static inline int N(cmp)(enum cmp c, const struct DOM *a, const struct DOM *b)
 	case CMP_EQ:
 		if (!a->mask && !b->mask)
 			return a->val == b->val;
+		if ((a->val ^ b->val) & ~(a->mask | b->mask) & UMAX)
+			return 0;
 		return N(apart)(a, b) ? 0 : -1;
 	case CMP_LT:
 		return a->umax < b->umin ? 1 : a->umin >= b->umax ? 0 : -1;

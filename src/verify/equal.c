@@ -152,9 +152,9 @@ static bool slot_covers(struct idmap *m, const struct slot *old, const struct sl
 
 	if (how == MATCH_SAFE && !(old->spill.live & LIVE_READ))
 		return true;
-	cur = cur ? cur : &none;
 	a = slot_number(old);
-	b = slot_number(cur);
+	b = cur ? slot_number(cur) : NULL;
+	cur = cur ? cur : &none;
 	if (how == MATCH_SAFE && a && b)
 		return a == b || reg_covers(m, a, b, how);
 	for (int i = 0; i < 8; i++) {

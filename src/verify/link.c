@@ -88,7 +88,7 @@ static void not_null(struct reg *r)
 	if (r->map->inner) {
 		r->kind = KIND_MAP;
 		r->map = r->map->inner;
-		r->uid = r->id;
+		r->uid = 0; /* which look-up it came from counts once timers are supported */
 	} else if (r->map->type == BPF_MAP_TYPE_XSKMAP) {
 		r->kind = KIND_XDP_SOCK;
 	} else if (r->map->type == BPF_MAP_TYPE_SOCKMAP || r->map->type == BPF_MAP_TYPE_SOCKHASH) {

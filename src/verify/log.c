@@ -114,8 +114,10 @@ static void log_items(struct ver *v, const struct reg *r, bool *first)
 		note(v, "%soff=", comma(first));
 		log_s(v, r->off);
 	}
-	if (reg_has(r, K_PKT))
-		note(v, "%sr=%u", comma(first), r->n);
+	if (reg_has(r, K_PKT)) {
+		note(v, "%sr=", comma(first));
+		log_u(v, (uint64_t)(int64_t)(int32_t)r->n);
+	}
 	if (r->kind == KIND_MEM) {
 		note(v, "%ssz=", comma(first));
 		log_u(v, r->n);
@@ -223,11 +225,11 @@ void log_state(struct ver *v, const struct state *s, bool all)
 }
 
 /* What the last op changed, behind it on its line, or on a line of its own. */
-static void log_changes(struct ver *v)
+void log_changes(struct ver *v)
 {
 	struct report *log = v->log;
 
-	if (!v->scratched && !v->scratched_slots)
+	if (!(v->level & (LOG_INSNS | LOG_STATES)) || (!v->scratched && !v->scratched_slots))
 		return;
 	if (v->line_pos && log->text && v->line_pos == log->n && !log->lost) {
 		size_t col = log->n - v->line_start;

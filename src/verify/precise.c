@@ -131,12 +131,14 @@ static int back_alu(struct want *w, const struct op *op)
 	return 0;
 }
 
-static int back_jump(struct want *w, const struct op *op)
+static int back_jump(struct want *w, const struct op *op, const struct hist *h)
 {
 	if (!(op->mode & OP_REG) || (!want_has(w, op->dst) && !want_has(w, op->src)))
 		return 0;
-	want_add(w, op->dst);
-	want_add(w, op->src);
+	if (!h || !(h->fp & 1))
+		want_add(w, op->dst);
+	if (!h || !(h->fp & 2))
+		want_add(w, op->src);
 	return 0;
 }
 
@@ -225,7 +227,7 @@ static int back_form(struct ver *v, struct want *w, uint32_t i, uint32_t after,
 			return back_exit(v, w, after);
 		return w->reg[w->frame] & ARGS ? GIVE_UP : 0;
 	case FORM_JCOND:
-		return back_jump(w, op);
+		return back_jump(w, op, h);
 	case FORM_CALL:
 	case FORM_CALLSUB:
 	case FORM_CALLKFUNC:

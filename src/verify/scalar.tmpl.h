@@ -141,22 +141,19 @@ static inline struct SC F(widen)(const struct DOM *d)
 	return r;
 }
 
-/* a with its low n bits sign-extended to the whole; 0 < n < W. */
+/* a with its low n bits sign-extended to the whole; 0 < n < W. Known bits are given up unless all
+ * are known, as the kernel does. */
 static inline struct SC F(sext)(const struct SC *a, unsigned n)
 {
 	U low = ((U)1 << n) - 1, top = (U)1 << (n - 1);
 	S max = (S)(top - 1), min = (S)(-max - 1);
-	U val = a->d.val & low, mask = a->d.mask & low;
 	struct DOM r = D(any)();
 
-	r.val = mask & top ? val : D(arsh_bits)(val, n);
-	r.mask = D(arsh_bits)(mask, n);
+	if (D(is_one)(&a->d))
+		return F(one)(D(arsh_bits)(a->d.val, n));
 	r.smin = min;
 	r.smax = max;
-	if (a->d.smin >= min && a->d.smax <= max) {
-		r.smin = a->d.smin;
-		r.smax = a->d.smax;
-	} else if (((U)a->d.smin & ~(top - 1)) == ((U)a->d.smax & ~(top - 1))) {
+	if (((U)a->d.smin & ~(top - 1)) == ((U)a->d.smax & ~(top - 1))) {
 		r.smin = (S)(((U)a->d.smin & low) ^ top) - (S)top;
 		r.smax = (S)(((U)a->d.smax & low) ^ top) - (S)top;
 	}

@@ -94,6 +94,7 @@ struct hist {
 	uint8_t stack; /* 0, or 1: op accessed `slot` of `frame` */
 	uint8_t frame;
 	uint16_t slot;
+	uint8_t fp; /* jump: 1: dst, 2: src is a stack pointer, no number */
 	uint8_t n_linked;
 	uint16_t linked[LINKED_MAX]; /* places that shared an id at a jump: place_pack */
 };

@@ -61,7 +61,7 @@ static int global_arg(struct ver *v, unsigned n, uint8_t want, uint32_t size)
 		return r->kind == KIND_SCALAR ? reg_read(v, n, true) :
 						fail(v, -EINVAL, "R%u is not a scalar", n);
 	if (want == SUB_ARG_MEM_OR_NULL && reg_is_zero(r))
-		return reg_read(v, n, true);
+		return precise_mark(v, n);
 	if (r->kind == KIND_NONE)
 		return reg_read(v, n, true);
 	if (want == SUB_ARG_CTX)
@@ -261,6 +261,19 @@ static int exit_main(struct ver *v)
 	return 1;
 }
 
+/* Back to the frame below, which goes on at op `to`. */
+static void frame_leave(struct ver *v, uint32_t to)
+{
+	note(v, "returning from callee:\n");
+	if (v->level & (LOG_INSNS | LOG_STATES))
+		log_state(v, v->cur, true);
+	state_pop_frame(v->cur);
+	note(v, "to caller at %u:\n", slot_of(v, to));
+	if (v->level & (LOG_INSNS | LOG_STATES))
+		log_state(v, v->cur, true);
+	v->print_all = true;
+}
+
 static int exit_callback(struct ver *v)
 {
 	struct frame *f = top(v);
@@ -277,7 +290,7 @@ static int exit_callback(struct ver *v)
 	if (r->s.d.smin < f->ret_min || r->s.d.smax > f->ret_max)
 		return range_refuse(v, r, f->ret_min, f->ret_max, "At callback return");
 	v->next = f->callsite;
-	state_pop_frame(v->cur);
+	frame_leave(v, f->callsite);
 	before = state_before(v, v->cur, v->next);
 	if (before)
 		state_widen(before, v->cur);
@@ -291,17 +304,9 @@ static int exit_static(struct ver *v)
 
 	if (r0.kind == KIND_STACK)
 		return fail(v, -EINVAL, "cannot return stack pointer to the caller");
-	if (v->level & (LOG_INSNS | LOG_STATES)) {
-		note(v, "returning from callee:\n");
-		log_state(v, v->cur, true);
-	}
 	v->next = f->callsite + 1;
-	state_pop_frame(v->cur);
-	*reg(v, 0) = r0;
-	if (v->level & (LOG_INSNS | LOG_STATES)) {
-		note(v, "to caller at %u:\n", slot_of(v, v->next));
-		log_state(v, v->cur, true);
-	}
+	v->cur->frame[v->cur->top - 1]->r[0] = r0;
+	frame_leave(v, v->next);
 	return 0;
 }
 

@@ -178,7 +178,7 @@ int verify(const struct unit *u, const struct verify_input *in, struct report *l
 
 	if (err == -ENOMEM)
 		fail(&v, err, "out of memory");
-	if (v.facts) {
+	if (v.facts && v.sub) {
 		facts_finish(&v);
 		log_stats(&v);
 	}

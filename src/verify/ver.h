@@ -188,6 +188,7 @@ struct call {
 int call_step(struct ver *v);
 int args_check(struct ver *v, struct call *c);
 bool is_sockmap(const struct map_desc *m);
+void key_note(struct fact *f, bool known, uint64_t key);
 bool map_fits(uint32_t helper, uint32_t map_type);
 /* Memory that a helper or a global function reads, or also writes. */
 int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write, bool raw,
@@ -206,6 +207,7 @@ int depth_check_all(struct ver *v);
 /* -- log.c */
 void log_state(struct ver *v, const struct state *s, bool all);
 void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all);
+void log_changes(struct ver *v);
 void log_insn(struct ver *v);
 void log_reset(struct ver *v, size_t pos);
 const char *bits_text(const struct scalar *s, char *buf, size_t size);

@@ -39,6 +39,7 @@ struct verify_input {
 	bool strict_align;  /* BPF_F_STRICT_ALIGNMENT */
 	bool test_states;   /* BPF_F_TEST_STATE_FREQ: a state at every prune point */
 	bool sleepable;
+	bool key_facts; /* look for constant keys of look-ups, at some cost in states */
 	unsigned log_level; /* LOG_* */
 	const struct verify_sub *subs; /* unit.n_subs rows, or NULL */
 };
@@ -51,6 +52,7 @@ struct fact {
 	uint8_t seen;		    /* control reaches it */
 	uint8_t jumps, falls;	    /* conditional jump: some path jumps, some goes on */
 	uint8_t key_known;
+	uint8_t loop_flags; /* bpf_loop: some path passes flags, so it cannot be inlined */
 	uint8_t upper_used; /* result of a 32-bit op: a reader needs the upper half to be zero */
 	uint8_t accessed;   /* load, store: ptr_kind is set */
 	uint8_t ptr_kind;   /* load, store: enum kind of the address, when always the same */

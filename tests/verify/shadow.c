@@ -331,7 +331,7 @@ static FILE *out_file(void)
 static long shadow_load(union bpf_attr *attr, unsigned size)
 {
 	struct outcome k = { 0 }, s = { 0 };
-	struct report log = { .limit = LOG_SIZE };
+	struct report log = { 0 };
 	union bpf_attr a = { 0 };
 	FILE *out;
 	long fd;

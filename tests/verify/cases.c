@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Small programs, and what the verifier makes of them: the message it refuses them with, or how
+ * many ops it visits. Every program also runs out of memory at each allocation. TAP.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/report.h"
+#include "verify/verify.h"
+
+#define NONE BPF_PROG_TYPE_UNSPEC
+#define FILTER BPF_PROG_TYPE_SOCKET_FILTER
+#define XDP BPF_PROG_TYPE_XDP
+#define TC BPF_PROG_TYPE_SCHED_CLS
+#define RAW BPF_PROG_TYPE_RAW_TRACEPOINT
+
+struct row {
+	const char *name;
+	uint32_t type;
+	const char *text;
+	const char *refused; /* in the log, NULL: accepted */
+	uint32_t visited;    /* accepted: exactly so many, 0: any number */
+};
+
+/* map_fd 0: ARRAY of 48 bytes; 1: HASH; 2: RINGBUF; 3: frozen, read-only ARRAY; 4: ARRAY_OF_MAPS */
+static const struct row rows[] = {
+#define ACCEPT(name, type, visited, text) { name, type, text, NULL, visited },
+#define REFUSE(name, type, message, text) { name, type, text, message, 0 },
+#include "cases.def"
+};
+
+static const uint32_t constants[2] = { 7, 9 };
+static const struct map_desc inner = { .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8,
+				       .max_entries = 1 };
+static const struct map_desc maps[] = {
+	{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 48, .max_entries = 4,
+	  .name = "array" },
+	{ .type = BPF_MAP_TYPE_HASH, .key_size = 8, .value_size = 8, .max_entries = 4,
+	  .name = "hash" },
+	{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = 4096, .name = "ring" },
+	{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1,
+	  .name = "const", .flags = 1 << 7, .frozen = 1 },
+	{ .type = BPF_MAP_TYPE_ARRAY_OF_MAPS, .key_size = 4, .value_size = 4, .max_entries = 2,
+	  .name = "outer", .inner = &inner },
+};
+
+enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
+
+static struct unit *unit_of(const struct row *row, struct report *r)
+{
+	struct unit *u = NULL;
+	struct ref *refs;
+
+	if (unit_parse(row->name, row->text, r, &u))
+		return NULL;
+	refs = mem_zalloc(MAPS, sizeof(*refs));
+	for (unsigned i = 0; i < MAPS; i++)
+		refs[i] = (struct ref){ .kind = REF_MAP, .map = &maps[i], .addr = 1 };
+	refs[3].value = (uint64_t)(uintptr_t)constants;
+	mem_free(u->refs);
+	u->refs = refs;
+	u->n_refs = MAPS;
+	return u;
+}
+
+static int run(const struct row *row, const struct unit *u, unsigned level, struct report *log,
+	       struct facts **facts)
+{
+	const struct verify_input in = { .prog_type = row->type, .gpl = true, .log_level = level };
+
+	return verify(u, &in, log, facts);
+}
+
+static bool judge(const struct row *row, const struct unit *u)
+{
+	struct facts *facts = NULL;
+	struct report log = { 0 };
+	int err = run(row, u, 0, &log, &facts);
+	bool good = row->refused ? err && log.text && strstr(log.text, row->refused) :
+				   !err && (!row->visited || facts->stats.insns == row->visited);
+
+	if (!good) {
+		report_free(&log);
+		run(row, u, 2, &log, NULL);
+		for (char *l = strtok(log.text ? log.text : "", "\n"); l; l = strtok(NULL, "\n"))
+			printf("# %s\n", l);
+	}
+	facts_free(facts);
+	report_free(&log);
+	return good;
+}
+
+/* The verdict with log and without is the same, and a lack of memory is only ever -ENOMEM. */
+static bool robust(const struct row *row, const struct unit *u)
+{
+	struct report log = { 0 };
+	int plain = run(row, u, 0, NULL, NULL), loud = run(row, u, 6, &log, NULL);
+	bool good = plain == loud;
+
+	report_free(&log);
+	for (unsigned long n = 1; good && n < 3000; n++) {
+		struct facts *facts = NULL;
+		unsigned long count;
+		int err;
+
+		mem_fail_at(n, 0);
+		err = run(row, u, 0, NULL, &facts);
+		count = mem_fail_count();
+		mem_fail_at(0, 0);
+		facts_free(facts);
+		if (count < n)
+			break;
+		good = err == -ENOMEM || err == -E2BIG;
+	}
+	return good;
+}
+
+int main(void)
+{
+	unsigned n = sizeof(rows) / sizeof(rows[0]), bad = 0;
+
+	printf("1..%u\n", 2 * n);
+	for (unsigned i = 0; i < n; i++) {
+		struct report r = { 0 };
+		struct unit *u = unit_of(&rows[i], &r);
+		bool verdict = u && judge(&rows[i], u), memory = u && robust(&rows[i], u);
+
+		if (!u)
+			printf("# %s\n", r.text ? r.text : "");
+		printf("%sok %u - %s\n", verdict ? "" : "not ", 2 * i + 1, rows[i].name);
+		printf("%sok %u - %s, without memory\n", memory ? "" : "not ", 2 * i + 2,
+		       rows[i].name);
+		bad += !verdict + !memory;
+		if (u)
+			unit_free(u);
+		report_free(&r);
+	}
+	return bad != 0;
+}
