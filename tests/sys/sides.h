@@ -39,6 +39,10 @@ struct row {
 /* Runs rows on both sides, printing a TAP line for each. Returns the number of failures. */
 unsigned rows_run(const struct row *rows, unsigned n, unsigned *tests);
 
+/* The rows for PROG_LOAD (rules_prog.c). */
+extern const struct row prog_rows[];
+extern const unsigned n_prog_rows;
+
 /* A TAP line. */
 bool check(unsigned *tests, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
