@@ -370,6 +370,7 @@ int main(int argc, char **argv)
 	capture = argv[3];
 	mkdir(dir, 0700);
 	setenv("LC_ALL", "C", 1);
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	strange_paths(argv[4], argv[5], capture);
 	strange_captures(argv[4], argv[5], capture);
 	damage_capture(argv[4], argv[5], capture);
