@@ -15,7 +15,8 @@
 #include "isa/helper.h"
 
 #define PROTO(name)                                                                                \
-	uint64_t helper_##name(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5);
+	uint64_t helper_##name(                                                                    \
+	    BPF_PARAMS(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5));
 #define PROTO_IMPLEMENTED(name) PROTO(name)
 #define PROTO_STAND_IN(name)	PROTO(name)
 #define PROTO_NONE(name)
@@ -30,7 +31,8 @@ PROTO(xdp_check_mtu)
 
 /* Defines helper_NAME. Unused arguments are named too. */
 #define HELPER_FN(name, r1, r2, r3, r4, r5)                                                        \
-	uint64_t helper_##name(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5)
+	uint64_t helper_##name(                                                                    \
+	    BPF_PARAMS(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5))
 
 #ifndef ENOTSUPP
 #define ENOTSUPP 524 /* kernel only */

@@ -61,7 +61,7 @@ HELPER_FN(lwt_push_encap, r1, r2, r3, r4, r5)
 		return helper_err(-EINVAL);
 	err = push_ip(ctx, ptr_of(r3), (uint32_t)r4);
 	if (!err)
-		helper_set_hash_invalid(r1, 0, 0, 0, 0);
+		helper_set_hash_invalid(BPF_ARGS(r1, 0, 0, 0, 0));
 	skb_refresh(ctx);
 	return helper_err(err);
 }

@@ -43,7 +43,7 @@ HELPER_FN(fib_lookup, r1, r2, r3, r4, r5)
 
 HELPER_FN(xdp_fib_lookup, r1, r2, r3, r4, r5)
 {
-	return helper_fib_lookup(r1, r2, r3, r4, r5);
+	return helper_fib_lookup(BPF_ARGS(r1, r2, r3, r4, r5));
 }
 
 /* Compares with the loopback's MTU. len: of the packet, used when *mtu_len is 0. */

@@ -246,7 +246,7 @@ static const uint8_t *abs_start(const struct skb_ctx *ctx, int32_t offset)
 	return ctx->mac + (offset + 0x200000); /* SKF_LL_OFF */
 }
 
-uint64_t skb_load_abs(uint64_t ctx_addr, int64_t offset, uint64_t size)
+uint64_t skb_load_abs(BPF_PARAMS(uint64_t ctx_addr, int64_t offset, uint64_t size))
 {
 	const struct skb_ctx *ctx = (const struct skb_ctx *)(uintptr_t)ctx_addr;
 	const uint8_t *lowest = ctx->mac < ctx->data ? ctx->mac : ctx->data;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "isa/abi.h"
 #include "helper/packet.h"
 
 enum {
@@ -95,6 +96,6 @@ static inline uint16_t skb_proto(const struct skb_ctx *ctx)
 uint32_t skb_flow_hash(const struct skb_ctx *ctx);
 
 /* env.load_abs (isa/abi.h). */
-uint64_t skb_load_abs(uint64_t ctx, int64_t offset, uint64_t size);
+uint64_t skb_load_abs(BPF_PARAMS(uint64_t ctx, int64_t offset, uint64_t size));
 
 #endif

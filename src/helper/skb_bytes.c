@@ -24,7 +24,7 @@ HELPER_FN(skb_store_bytes, r1, r2, r3, r4, r5)
 	if (sum)
 		skb_sum_push(ctx, ctx->data + off, n, off);
 	if (r5 & BPF_F_INVALIDATE_HASH)
-		helper_set_hash_invalid(r1, 0, 0, 0, 0);
+		helper_set_hash_invalid(BPF_ARGS(r1, 0, 0, 0, 0));
 	return 0;
 }
 

@@ -9,7 +9,7 @@ HELPER_FN(get_hash_recalc, r1, r2, r3, r4, r5)
 	struct skb_ctx *ctx = skb_of(r1);
 
 	if (!ctx->hashed)
-		helper_set_hash(r1, skb_flow_hash(ctx), 0, 0, 0);
+		helper_set_hash(BPF_ARGS(r1, skb_flow_hash(ctx), 0, 0, 0));
 	return ctx->skb.hash;
 }
 

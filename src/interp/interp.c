@@ -148,7 +148,7 @@ static void step_ldabs(struct frame *f, const struct op *op)
 	const uint64_t base = op->code == OP_LDIND ? f->r[op->src] : 0;
 	const int32_t off = (int32_t)(uint32_t)(base + (uint64_t)op->imm);
 	const uint64_t v =
-	    env && env->load_abs ? env->load_abs(f->r[6], off, op_size(op)) : UINT64_MAX;
+	    env && env->load_abs ? env->load_abs(BPF_ARGS(f->r[6], off, op_size(op))) : UINT64_MAX;
 
 	f->exited = v == UINT64_MAX;
 	f->r[0] = f->exited ? 0 : v;
@@ -197,7 +197,7 @@ static void call_helper(struct frame *f, uint64_t id)
 
 	if (!env || id >= env->n_helpers || !env->helper[id])
 		return fail(f, -EOPNOTSUPP);
-	f->r[0] = env->helper[id](f->r[1], f->r[2], f->r[3], f->r[4], f->r[5]);
+	f->r[0] = helper_call(env->helper[id], f->r[1], f->r[2], f->r[3], f->r[4], f->r[5]);
 }
 
 static void step_call(struct frame *f, const struct op *op)

@@ -10,9 +10,27 @@
 
 struct unit;
 
+/* Parameters of a C function that BPF code calls or that is BPF code, and the arguments of its
+ * call. Where C returns a result in the register of the first argument, as on arm64, a parameter
+ * that nobody reads stands in front, so that r0-r5 are the argument registers as they are. */
+#if defined(__aarch64__)
+#define BPF_PARAMS(...) uint64_t bpf_r0, __VA_ARGS__
+#define BPF_ARGS(...)	0, __VA_ARGS__
+#else
+#define BPF_PARAMS(...) __VA_ARGS__
+#define BPF_ARGS(...)	__VA_ARGS__
+#endif
+
 /* A helper, a callback or a program's entry: the five BPF arguments in C's calling convention.
  * A helper that needs the running slot takes it from percpu_self (base/percpu.h). */
-typedef uint64_t (*helper_fn)(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5);
+typedef uint64_t (*helper_fn)(BPF_PARAMS(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4,
+					 uint64_t r5));
+
+static inline uint64_t helper_call(helper_fn fn, uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4,
+				   uint64_t r5)
+{
+	return fn(BPF_ARGS(r1, r2, r3, r4, r5));
+}
 
 /* What CALL may reach. Constant while any unit refers to it. */
 struct env {
@@ -21,7 +39,7 @@ struct env {
 	/* LDABS and LDIND: the value of `size` (1, 2, 4) bytes at `offset` of the packet behind
 	 * ctx, in host byte order, or UINT64_MAX when outside. NULL: no packet, the program ends
 	 * with 0. */
-	uint64_t (*load_abs)(uint64_t ctx, int64_t offset, uint64_t size);
+	uint64_t (*load_abs)(BPF_PARAMS(uint64_t ctx, int64_t offset, uint64_t size));
 };
 
 /* A program as the target of a tail call. Lives in the program object, immutable. */
@@ -51,7 +69,7 @@ static inline uint64_t callback_call(uint64_t fn, uint64_t a, uint64_t b, uint64
 {
 	if (fn & CALLBACK_INTERP)
 		return interp_callback(fn, (const uint64_t[5]){ a, b, c, d, e });
-	return ((helper_fn)(uintptr_t)fn)(a, b, c, d, e);
+	return helper_call((helper_fn)(uintptr_t)fn, a, b, c, d, e);
 }
 
 #endif

@@ -261,6 +261,18 @@ static bool fuse_swap(struct walk *w, const struct op *op, const struct args *a)
 	return true;
 }
 
+/* The access that was emitted since `at` may fault. */
+static void note_fault(struct walk *w, const struct op *op, struct place at, uint8_t reg)
+{
+	struct place here = builder_here(w->b);
+
+	if (!(op->mode & OP_PROBE))
+		return;
+	if (w->t->insn_size)
+		at.raw = here.raw - w->t->insn_size;
+	builder_fault(w->b, at, here, reg);
+}
+
 static void lower_load(struct walk *w, const struct op *op)
 {
 	struct args a = args_of(w, op);
@@ -272,8 +284,7 @@ static void lower_load(struct walk *w, const struct op *op)
 	at = builder_here(w->b);
 	if (!fuse_swap(w, op, &a))
 		a.rule->reg(w->b, &a);
-	if (op->mode & OP_PROBE)
-		builder_fault(w->b, at, builder_here(w->b), a.dst);
+	note_fault(w, op, at, a.dst);
 }
 
 static void lower_store(struct walk *w, const struct op *op)
@@ -293,8 +304,7 @@ static void lower_store(struct walk *w, const struct op *op)
 		at = builder_here(w->b);
 		emit(w, &a);
 	}
-	if (op->mode & OP_PROBE)
-		builder_fault(w->b, at, builder_here(w->b), 0xff);
+	note_fault(w, op, at, 0xff);
 }
 
 static void lower_atomic(struct walk *w, const struct op *op)

@@ -85,6 +85,8 @@ struct target {
 	uint8_t tmp;	       /* what the walker may use for constants */
 	uint8_t address_tmp;   /* ... and for addresses */
 	uint8_t trap[4];       /* repeated to fill unused room; begins with the fault encoding */
+	uint8_t insn_size;     /* bytes of every instruction; 0: they differ. With a size, what
+				* accesses memory is the last instruction of a load's or store's */
 	uint64_t call_reach;   /* bytes that a direct call spans */
 	int64_t thread_vars; /* where thread variables begin, from the thread pointer; for dumps */
 	const struct rule *rules; /* by op code */

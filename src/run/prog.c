@@ -211,7 +211,7 @@ static uint64_t prog_enter(const struct prog *p, void *ctx)
 	uint64_t r0 = 0;
 
 	if (p->image)
-		return p->image->entry(args[0], 0, 0, 0, 0);
+		return helper_call(p->image->entry, args[0], 0, 0, 0, 0);
 	if (interp_run(p->xlated, args, &opts, &r0))
 		return 0;
 	return r0;

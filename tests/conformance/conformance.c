@@ -83,7 +83,7 @@ static int parse_raw(const char *text, struct insns *out)
 	}
 }
 
-static uint64_t helper_first(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t helper_first(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
 {
 	return a;
 }

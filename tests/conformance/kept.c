@@ -43,7 +43,7 @@ __asm__(".text\n"
 	"	stp	x23, x24, [sp, #48]\n	stp	x25, x26, [sp, #64]\n"
 	"	stp	x27, x28, [sp, #80]\n	str	x2, [sp, #96]\n"
 	"	mov	x9, x0\n	mov	x10, x1\n"
-	"	ldp	x0, x1, [x10]\n	ldp	x2, x3, [x10, #16]\n	ldr	x4, [x10, "
+	"	ldp	x1, x2, [x10]\n	ldp	x3, x4, [x10, #16]\n	ldr	x5, [x10, "
 	"#32]\n" EACH(SET) "	blr	x9\n" EACH(
 	    TEST) "	mov	x9, sp\n	cmp	x9, x29\n	b.ne	1f\n"
 		  "	b	2f\n"
@@ -58,7 +58,7 @@ __asm__(".text\n"
 #else
 uint64_t kept_raw(helper_fn fn, const uint64_t *a, uint32_t *bad)
 {
-	return fn(a[0], a[1], a[2], a[3], a[4]);
+	return helper_call(fn, a[0], a[1], a[2], a[3], a[4]);
 }
 #endif
 

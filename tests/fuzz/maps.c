@@ -42,19 +42,20 @@ static const void *bytes_at(uint64_t address)
 	return (const void *)(uintptr_t)address;
 }
 
-uint64_t maps_lookup(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e)
+uint64_t maps_lookup(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e))
 {
 	return (uintptr_t)map_at(map)->ops->lookup(map_at(map), bytes_at(key));
 }
 
-uint64_t maps_update(uint64_t map, uint64_t key, uint64_t value, uint64_t flags, uint64_t e)
+uint64_t maps_update(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t value, uint64_t flags,
+				uint64_t e))
 {
 	struct map *m = map_at(map);
 
 	return (uint64_t)(int64_t)m->ops->update(m, bytes_at(key), bytes_at(value), flags);
 }
 
-uint64_t maps_erase(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e)
+uint64_t maps_erase(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e))
 {
 	return (uint64_t)(int64_t)map_at(map)->ops->erase(map_at(map), bytes_at(key));
 }

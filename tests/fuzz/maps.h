@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "isa/abi.h"
+
 enum {
 	MAPS = 3,	/* HASH, ARRAY, PERCPU_HASH */
 	MAP_KEYS = 24,	/* programs use keys 0 to 23; a hash holds fewer */
@@ -32,8 +34,9 @@ void maps_empty(void);
 void maps_save(struct map_contents *out);
 
 /* Helpers of programs: bpf_map_lookup_elem and so on. */
-uint64_t maps_lookup(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e);
-uint64_t maps_update(uint64_t map, uint64_t key, uint64_t value, uint64_t flags, uint64_t e);
-uint64_t maps_erase(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e);
+uint64_t maps_lookup(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e));
+uint64_t maps_update(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t value, uint64_t flags,
+				uint64_t e));
+uint64_t maps_erase(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t c, uint64_t d, uint64_t e));
 
 #endif

@@ -48,7 +48,7 @@ static __attribute__((noinline)) uint64_t misaligned(void)
 	return (uintptr_t)__builtin_frame_address(0) & 15;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t mix(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
 {
 	const uint64_t in[5] = { a, b, c, d, e };
 	uint64_t h = misaligned();
@@ -85,20 +85,21 @@ static void scribble(void)
 #endif
 }
 
-static uint64_t helper_scribble(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t helper_scribble(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+					   uint64_t e))
 {
-	const uint64_t h = mix(a, b, c, d, e);
+	const uint64_t h = mix(BPF_ARGS(a, b, c, d, e));
 
 	scribble();
 	return h;
 }
 
-static uint64_t helper_first(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t helper_first(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
 {
 	return a;
 }
 
-static uint64_t helper_xor(uint64_t at, uint64_t n, uint64_t v, uint64_t d, uint64_t e)
+static uint64_t helper_xor(BPF_PARAMS(uint64_t at, uint64_t n, uint64_t v, uint64_t d, uint64_t e))
 {
 	uint8_t *p = (uint8_t *)(uintptr_t)at;
 
@@ -108,12 +109,13 @@ static uint64_t helper_xor(uint64_t at, uint64_t n, uint64_t v, uint64_t d, uint
 	return n ? p[n - 1] : v;
 }
 
-static uint64_t helper_minus(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t helper_minus(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
 {
 	return UINT64_MAX;
 }
 
-static uint64_t helper_loop(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t v, uint64_t e)
+static uint64_t helper_loop(BPF_PARAMS(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t v,
+				       uint64_t e))
 {
 	uint64_t sum = misaligned(), got = 0;
 
@@ -124,7 +126,8 @@ static uint64_t helper_loop(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t v, u
 	return sum;
 }
 
-static uint64_t helper_twice(uint64_t fn, uint64_t ctx, uint64_t a, uint64_t b, uint64_t c)
+static uint64_t helper_twice(BPF_PARAMS(uint64_t fn, uint64_t ctx, uint64_t a, uint64_t b,
+					uint64_t c))
 {
 	const uint64_t first = callback_call(fn, ctx, ctx, a, b, c);
 
@@ -146,7 +149,7 @@ static const helper_fn helpers[HELPER_COUNT] = {
 };
 
 /* The packet is the first bytes of the context; negative offsets are those before it. */
-static uint64_t load_abs(uint64_t ctx, int64_t offset, uint64_t size)
+static uint64_t load_abs(BPF_PARAMS(uint64_t ctx, int64_t offset, uint64_t size))
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)ctx;
 	uint64_t v = 0;

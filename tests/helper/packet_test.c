@@ -161,11 +161,13 @@ static void replaced_words_keep_checksums(void **state)
 		uint32_t from, to = i % 16 == 0 ? 0 : i % 16 == 1 ? ~0u : (uint32_t)rand();
 
 		memcpy(&from, ctx.data + IP + 12, 4);
-		assert_int_equal(helper_l3_csum_replace(addr(&ctx), IP_CHECK, from, to, 4), 0);
 		assert_int_equal(
-		    helper_l4_csum_replace(addr(&ctx), UDP_CHECK, from, to, 4 | BPF_F_PSEUDO_HDR),
-		    0);
-		assert_int_equal(helper_skb_store_bytes(addr(&ctx), IP + 12, addr(&to), 4, 0), 0);
+		    helper_l3_csum_replace(BPF_ARGS(addr(&ctx), IP_CHECK, from, to, 4)), 0);
+		assert_int_equal(helper_l4_csum_replace(BPF_ARGS(addr(&ctx), UDP_CHECK, from, to,
+								 4 | BPF_F_PSEUDO_HDR)),
+				 0);
+		assert_int_equal(
+		    helper_skb_store_bytes(BPF_ARGS(addr(&ctx), IP + 12, addr(&to), 4, 0)), 0);
 		assert_true(sums_right(ctx.data));
 	}
 }
@@ -178,8 +180,8 @@ static void replaced_ports_keep_checksums(void **state)
 		uint16_t from, to = (uint16_t)i;
 
 		memcpy(&from, ctx.data + UDP, 2);
-		assert_int_equal(helper_l4_csum_replace(addr(&ctx), UDP_CHECK, from, to,
-							2 | BPF_F_MARK_MANGLED_0),
+		assert_int_equal(helper_l4_csum_replace(BPF_ARGS(addr(&ctx), UDP_CHECK, from, to,
+								 2 | BPF_F_MARK_MANGLED_0)),
 				 0);
 		memcpy(ctx.data + UDP, &to, 2);
 		assert_true(sums_right(ctx.data));
@@ -194,13 +196,13 @@ static void csum_diff_carries_an_address_change(void **state)
 	uint64_t diff;
 
 	memcpy(&from, ctx.data + IP + 12, 4);
-	diff = helper_csum_diff(addr(&from), 4, addr(&to), 4, 0);
-	assert_int_equal(helper_l3_csum_replace(addr(&ctx), IP_CHECK, 0, diff, 0), 0);
-	assert_int_equal(helper_l4_csum_replace(addr(&ctx), UDP_CHECK, 0, diff, BPF_F_PSEUDO_HDR),
-			 0);
+	diff = helper_csum_diff(BPF_ARGS(addr(&from), 4, addr(&to), 4, 0));
+	assert_int_equal(helper_l3_csum_replace(BPF_ARGS(addr(&ctx), IP_CHECK, 0, diff, 0)), 0);
+	assert_int_equal(
+	    helper_l4_csum_replace(BPF_ARGS(addr(&ctx), UDP_CHECK, 0, diff, BPF_F_PSEUDO_HDR)), 0);
 	memcpy(ctx.data + IP + 12, &to, 4);
 	assert_true(sums_right(ctx.data));
-	assert_int_equal(helper_csum_diff(0, 3, addr(&to), 4, 0), -EINVAL);
+	assert_int_equal(helper_csum_diff(BPF_ARGS(0, 3, addr(&to), 4, 0)), -EINVAL);
 }
 
 /* IP in IP: the outer header comes between Ethernet and the inner packet, and goes again. */
@@ -210,22 +212,23 @@ static void adjust_room_puts_and_takes_a_header(void **state)
 	uint8_t before[sizeof(udp4)], zero[20] = { 0 };
 
 	memcpy(before, ctx.data, sizeof(before));
-	assert_int_equal(helper_skb_adjust_room(addr(&ctx), 20, BPF_ADJ_ROOM_MAC,
-						BPF_F_ADJ_ROOM_ENCAP_L3_IPV4, 0),
+	assert_int_equal(helper_skb_adjust_room(BPF_ARGS(addr(&ctx), 20, BPF_ADJ_ROOM_MAC,
+							 BPF_F_ADJ_ROOM_ENCAP_L3_IPV4, 0)),
 			 0);
 	assert_int_equal(ctx.skb.len, sizeof(udp4) + 20);
 	assert_int_equal(ctx.skb.data_end - ctx.skb.data, ctx.skb.len);
 	assert_memory_equal(ctx.data, before, IP);
 	assert_memory_equal(ctx.data + IP, zero, 20);
 	assert_memory_equal(ctx.data + IP + 20, before + IP, sizeof(before) - IP);
-	assert_int_equal(helper_skb_adjust_room(addr(&ctx), 20, BPF_ADJ_ROOM_MAC,
-						BPF_F_ADJ_ROOM_ENCAP_L3_IPV4, 0),
+	assert_int_equal(helper_skb_adjust_room(BPF_ARGS(addr(&ctx), 20, BPF_ADJ_ROOM_MAC,
+							 BPF_F_ADJ_ROOM_ENCAP_L3_IPV4, 0)),
 			 -EALREADY);
-	assert_int_equal(helper_skb_adjust_room(addr(&ctx), (uint64_t)-20, BPF_ADJ_ROOM_MAC, 0, 0),
-			 0);
+	assert_int_equal(
+	    helper_skb_adjust_room(BPF_ARGS(addr(&ctx), (uint64_t)-20, BPF_ADJ_ROOM_MAC, 0, 0)), 0);
 	assert_int_equal(ctx.skb.len, sizeof(before));
 	assert_memory_equal(ctx.data, before, sizeof(before));
-	assert_int_equal(helper_skb_adjust_room(addr(&ctx), 5000, BPF_ADJ_ROOM_MAC, 0, 0), -EFAULT);
+	assert_int_equal(helper_skb_adjust_room(BPF_ARGS(addr(&ctx), 5000, BPF_ADJ_ROOM_MAC, 0, 0)),
+			 -EFAULT);
 }
 
 static void vlan_tags_go_in_and_out(void **state)
@@ -235,18 +238,19 @@ static void vlan_tags_go_in_and_out(void **state)
 	uint8_t before[sizeof(udp4)];
 
 	memcpy(before, ctx.data, sizeof(before));
-	assert_int_equal(helper_skb_vlan_push(addr(&ctx), htons(0x8100), 0x2005, 0, 0), 0);
+	assert_int_equal(helper_skb_vlan_push(BPF_ARGS(addr(&ctx), htons(0x8100), 0x2005, 0, 0)),
+			 0);
 	assert_int_equal(ctx.skb.vlan_present, 1);
 	assert_int_equal(ctx.skb.vlan_tci, 0x2005);
 	assert_int_equal(ctx.skb.len, sizeof(before));
-	assert_int_equal(helper_skb_vlan_push(addr(&ctx), htons(0x88a8), 7, 0, 0), 0);
+	assert_int_equal(helper_skb_vlan_push(BPF_ARGS(addr(&ctx), htons(0x88a8), 7, 0, 0)), 0);
 	assert_int_equal(ctx.skb.len, sizeof(before) + 4);
 	assert_memory_equal(ctx.data + 12, tagged, sizeof(tagged));
 	assert_int_equal(ctx.skb.protocol, htons(0x8100));
-	assert_int_equal(helper_skb_vlan_pop(addr(&ctx), 0, 0, 0, 0), 0);
+	assert_int_equal(helper_skb_vlan_pop(BPF_ARGS(addr(&ctx), 0, 0, 0, 0)), 0);
 	assert_int_equal(ctx.skb.vlan_tci, 0x2005);
 	assert_int_equal(ctx.skb.protocol, htons(0x0800));
-	assert_int_equal(helper_skb_vlan_pop(addr(&ctx), 0, 0, 0, 0), 0);
+	assert_int_equal(helper_skb_vlan_pop(BPF_ARGS(addr(&ctx), 0, 0, 0, 0)), 0);
 	assert_int_equal(ctx.skb.vlan_present, 0);
 	assert_memory_equal(ctx.data, before, sizeof(before));
 }
@@ -259,46 +263,48 @@ static void heads_grow_without_end(void **state)
 
 	memcpy(before, ctx.data, sizeof(before));
 	for (unsigned i = 0; i < 1000; i++) {
-		assert_int_equal(helper_skb_change_head(addr(&ctx), 100, 0, 0, 0), 0);
+		assert_int_equal(helper_skb_change_head(BPF_ARGS(addr(&ctx), 100, 0, 0, 0)), 0);
 		assert_memory_equal(ctx.data + 100, before, sizeof(before));
 		memmove(ctx.data, ctx.data + 100, sizeof(before));
 		ctx.net = ctx.data + IP;
 		ctx.trans = NULL;
-		assert_int_equal(helper_skb_change_tail(addr(&ctx), sizeof(before), 0, 0, 0), 0);
+		assert_int_equal(
+		    helper_skb_change_tail(BPF_ARGS(addr(&ctx), sizeof(before), 0, 0, 0)), 0);
 		assert_true(ctx.data >= buf.base && ctx.tail <= buf.base + PACKET_BUF);
 	}
-	assert_int_equal(helper_skb_change_tail(addr(&ctx), SKB_LEN_MAX + 1, 0, 0, 0), -EINVAL);
-	assert_int_equal(helper_skb_change_tail(addr(&ctx), SKB_LEN_MAX, 0, 0, 0), 0);
+	assert_int_equal(helper_skb_change_tail(BPF_ARGS(addr(&ctx), SKB_LEN_MAX + 1, 0, 0, 0)),
+			 -EINVAL);
+	assert_int_equal(helper_skb_change_tail(BPF_ARGS(addr(&ctx), SKB_LEN_MAX, 0, 0, 0)), 0);
 }
 
 static void flow_hash_follows_the_flow(void **state)
 {
 	struct skb_ctx a = skb_make();
-	uint64_t h = helper_get_hash_recalc(addr(&a), 0, 0, 0, 0);
+	uint64_t h = helper_get_hash_recalc(BPF_ARGS(addr(&a), 0, 0, 0, 0));
 
 	assert_int_not_equal(h, 0);
 	a.data[UDP + 12] ^= 1; /* not part of the flow */
-	helper_set_hash_invalid(addr(&a), 0, 0, 0, 0);
+	helper_set_hash_invalid(BPF_ARGS(addr(&a), 0, 0, 0, 0));
 	assert_int_equal(a.skb.hash, 0);
-	assert_int_equal(helper_get_hash_recalc(addr(&a), 0, 0, 0, 0), h);
+	assert_int_equal(helper_get_hash_recalc(BPF_ARGS(addr(&a), 0, 0, 0, 0)), h);
 	a.data[UDP] ^= 1; /* a port */
-	assert_int_equal(helper_get_hash_recalc(addr(&a), 0, 0, 0, 0), h);
-	helper_set_hash_invalid(addr(&a), 0, 0, 0, 0);
-	assert_int_not_equal(helper_get_hash_recalc(addr(&a), 0, 0, 0, 0), h);
+	assert_int_equal(helper_get_hash_recalc(BPF_ARGS(addr(&a), 0, 0, 0, 0)), h);
+	helper_set_hash_invalid(BPF_ARGS(addr(&a), 0, 0, 0, 0));
+	assert_int_not_equal(helper_get_hash_recalc(BPF_ARGS(addr(&a), 0, 0, 0, 0)), h);
 }
 
 static void classic_loads_see_the_packet(void **state)
 {
 	struct skb_ctx ctx = skb_make();
 
-	assert_int_equal(skb_load_abs(addr(&ctx), 12, 2), 0x0800);
-	assert_int_equal(skb_load_abs(addr(&ctx), -0x100000 + 12, 4), 0x0a000001);
-	assert_int_equal(skb_load_abs(addr(&ctx), -0x200000, 1), 2);
-	assert_int_equal(skb_load_abs(addr(&ctx), sizeof(udp4) - 1, 1), '!');
-	assert_true(skb_load_abs(addr(&ctx), sizeof(udp4) - 1, 2) == UINT64_MAX);
-	assert_true(skb_load_abs(addr(&ctx), -0x300000, 1) == UINT64_MAX);
-	assert_true(skb_load_abs(addr(&ctx), -1, 1) == UINT64_MAX);
-	assert_true(skb_load_abs(addr(&ctx), INT32_MAX, 4) == UINT64_MAX);
+	assert_int_equal(skb_load_abs(BPF_ARGS(addr(&ctx), 12, 2)), 0x0800);
+	assert_int_equal(skb_load_abs(BPF_ARGS(addr(&ctx), -0x100000 + 12, 4)), 0x0a000001);
+	assert_int_equal(skb_load_abs(BPF_ARGS(addr(&ctx), -0x200000, 1)), 2);
+	assert_int_equal(skb_load_abs(BPF_ARGS(addr(&ctx), sizeof(udp4) - 1, 1)), '!');
+	assert_true(skb_load_abs(BPF_ARGS(addr(&ctx), sizeof(udp4) - 1, 2)) == UINT64_MAX);
+	assert_true(skb_load_abs(BPF_ARGS(addr(&ctx), -0x300000, 1)) == UINT64_MAX);
+	assert_true(skb_load_abs(BPF_ARGS(addr(&ctx), -1, 1)) == UINT64_MAX);
+	assert_true(skb_load_abs(BPF_ARGS(addr(&ctx), INT32_MAX, 4)) == UINT64_MAX);
 }
 
 static void metadata_moves_with_the_head(void **state)
@@ -307,29 +313,32 @@ static void metadata_moves_with_the_head(void **state)
 	uint32_t meta = 0xfeedf00d;
 
 	xdp_init(&ctx, &buf, udp4, sizeof(udp4), 0, sizeof(udp4));
-	assert_int_equal(helper_xdp_adjust_meta(addr(&ctx), (uint64_t)-4, 0, 0, 0), 0);
+	assert_int_equal(helper_xdp_adjust_meta(BPF_ARGS(addr(&ctx), (uint64_t)-4, 0, 0, 0)), 0);
 	memcpy(ctx.meta, &meta, 4);
-	assert_int_equal(helper_xdp_adjust_head(addr(&ctx), (uint64_t)-50, 0, 0, 0), 0);
+	assert_int_equal(helper_xdp_adjust_head(BPF_ARGS(addr(&ctx), (uint64_t)-50, 0, 0, 0)), 0);
 	assert_memory_equal((void *)(uintptr_t)ctx.md.data_meta, &meta, 4);
 	assert_int_equal(ctx.md.data - ctx.md.data_meta, 4);
 	assert_memory_equal(ctx.data + 50, udp4, sizeof(udp4));
-	assert_int_equal(helper_xdp_adjust_head(addr(&ctx), (uint64_t)-200, 0, 0, 0), -EINVAL);
-	assert_int_equal(helper_xdp_adjust_meta(addr(&ctx), (uint64_t)-2, 0, 0, 0), -EACCES);
-	assert_int_equal(helper_xdp_adjust_meta(addr(&ctx), 8, 0, 0, 0), -EINVAL);
+	assert_int_equal(helper_xdp_adjust_head(BPF_ARGS(addr(&ctx), (uint64_t)-200, 0, 0, 0)),
+			 -EINVAL);
+	assert_int_equal(helper_xdp_adjust_meta(BPF_ARGS(addr(&ctx), (uint64_t)-2, 0, 0, 0)),
+			 -EACCES);
+	assert_int_equal(helper_xdp_adjust_meta(BPF_ARGS(addr(&ctx), 8, 0, 0, 0)), -EINVAL);
 }
 
 static void bad_addresses_are_errors(void **state)
 {
 	char to[8] = "abcdefg";
 
-	assert_int_equal(helper_probe_read_kernel(addr(to), 8, 16, 0, 0), -EFAULT);
+	assert_int_equal(helper_probe_read_kernel(BPF_ARGS(addr(to), 8, 16, 0, 0)), -EFAULT);
 	assert_int_equal(to[0], 0);
-	assert_int_equal(helper_probe_read_kernel_str(addr(to), 8, addr("hi"), 0, 0), 3);
+	assert_int_equal(helper_probe_read_kernel_str(BPF_ARGS(addr(to), 8, addr("hi"), 0, 0)), 3);
 	assert_string_equal(to, "hi");
-	assert_int_equal(helper_probe_read_kernel_str(addr(to), 3, addr("hello"), 0, 0), 3);
+	assert_int_equal(helper_probe_read_kernel_str(BPF_ARGS(addr(to), 3, addr("hello"), 0, 0)),
+			 3);
 	assert_string_equal(to, "he");
-	assert_int_equal(helper_probe_read_kernel_str(addr(to), 8, 0xffff800000000000, 0, 0),
-			 -EFAULT);
+	assert_int_equal(
+	    helper_probe_read_kernel_str(BPF_ARGS(addr(to), 8, 0xffff800000000000, 0, 0)), -EFAULT);
 }
 
 static void trace_goes_where_it_is_told(void **state)
@@ -340,7 +349,7 @@ static void trace_goes_where_it_is_told(void **state)
 	assert_true(fd >= 0);
 	unlink(path);
 	trace_set_fd(fd);
-	assert_int_equal(helper_trace_printk(addr("n %d"), 5, (uint64_t)-3, 0, 0), 4);
+	assert_int_equal(helper_trace_printk(BPF_ARGS(addr("n %d"), 5, (uint64_t)-3, 0, 0)), 4);
 	trace_set_fd(STDERR_FILENO);
 	assert_int_equal(pread(fd, line, sizeof(line), 0), 5);
 	assert_string_equal(line, "n -3\n");

@@ -19,13 +19,14 @@
 
 enum { HELPER_SUM = 1, HELPER_EACH = 2, HELPER_APPLY = 3, HELPERS };
 
-static uint64_t helper_sum(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t helper_sum(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
 {
 	return a + b + c + d + e;
 }
 
 /* r2(i, r3) for i below r1, until it gives 1; how often it was called. */
-static uint64_t helper_each(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t d, uint64_t e)
+static uint64_t helper_each(BPF_PARAMS(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t d,
+				       uint64_t e))
 {
 	for (uint64_t i = 0; i < n; i++)
 		if (callback_call(fn, i, ctx, 0, 0, 0) == 1)
@@ -33,7 +34,8 @@ static uint64_t helper_each(uint64_t n, uint64_t fn, uint64_t ctx, uint64_t d, u
 	return n;
 }
 
-static uint64_t helper_apply(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static uint64_t helper_apply(BPF_PARAMS(uint64_t fn, uint64_t a, uint64_t b, uint64_t c,
+					uint64_t d))
 {
 	return callback_call(fn, a, b, c, d, 0);
 }
@@ -41,7 +43,7 @@ static uint64_t helper_apply(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, ui
 static const helper_fn helpers[HELPERS] = { NULL, helper_sum, helper_each, helper_apply };
 
 /* Bytes 1, 2, 3, ... 16 */
-static uint64_t packet(uint64_t ctx, int64_t offset, uint64_t size)
+static uint64_t packet(BPF_PARAMS(uint64_t ctx, int64_t offset, uint64_t size))
 {
 	uint64_t v = 0;
 

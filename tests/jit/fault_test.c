@@ -58,10 +58,10 @@ static void ours(void)
 	uint64_t value = 4;
 
 	seen = 0;
-	assert_int_equal(i->entry((uintptr_t)&value, 0, 0, 0, 0), 7);
-	assert_int_equal(i->entry(16, 0, 0, 0, 0), 3);
-	assert_int_equal(i->entry((uintptr_t)bad_address, 0, 0, 0, 0), 3);
-	assert_int_equal(i->entry(0x8000000000000000, 0, 0, 0, 0), 3);
+	assert_int_equal(helper_call(i->entry, (uintptr_t)&value, 0, 0, 0, 0), 7);
+	assert_int_equal(helper_call(i->entry, 16, 0, 0, 0, 0), 3);
+	assert_int_equal(helper_call(i->entry, (uintptr_t)bad_address, 0, 0, 0, 0), 3);
+	assert_int_equal(helper_call(i->entry, 0x8000000000000000, 0, 0, 0, 0), 3);
 	assert_int_equal(seen, 0);
 	image_free(i);
 }

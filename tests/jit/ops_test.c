@@ -26,7 +26,7 @@ static struct {
 static uint64_t memory[DATA];
 static unsigned long compared;
 
-static uint64_t hand_out(uint64_t at, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static uint64_t hand_out(BPF_PARAMS(uint64_t at, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
 {
 	memcpy(seen.regs, (const void *)(uintptr_t)at, sizeof(uint64_t) * REGS);
 	seen.regs[REGS] = memory[DATA / 2];
@@ -101,7 +101,7 @@ static void native(const struct unit *u, const struct jit_opts *opts)
 
 	if (jit_compile(target_find(NULL), u, opts, &r, &code) || image_new(code, &r, &image))
 		fail_msg("%s", r.text);
-	image->entry(0, 0, 0, 0, 0);
+	helper_call(image->entry, 0, 0, 0, 0, 0);
 	image_free(image);
 	report_free(&r);
 }

@@ -354,7 +354,8 @@ struct seen {
 	uint64_t n, sum, stop;
 };
 
-static uint64_t count(uint64_t map, uint64_t key, uint64_t value, uint64_t ctx, uint64_t r5)
+static uint64_t count(BPF_PARAMS(uint64_t map, uint64_t key, uint64_t value, uint64_t ctx,
+				 uint64_t r5))
 {
 	struct seen *s = (struct seen *)(uintptr_t)ctx;
 

@@ -173,11 +173,10 @@ static void exclusive_store(struct builder *b, bool is64, bool release, unsigned
 }
 
 /*
- * The loop: old value in TMP, new value in ADDRESS' place only if that is free, so the base is
- * first moved to a register of its own. With FETCH the store releases and a barrier follows, which
- * together order the access fully.
+ * The loop: old and new value have registers of their own, apart from base and operand (system.md
+ * J6). With FETCH the store releases and a barrier follows, which together order the access fully.
  */
-enum { NEW = 15, OLD = 16, BASE = 17 };
+enum { NEW = 15, OLD = 16 };
 
 static void loop_new_value(struct builder *b, const struct args *a, bool is64, unsigned value)
 {
@@ -188,14 +187,25 @@ static void loop_new_value(struct builder *b, const struct args *a, bool is64, u
 			(const int64_t[A64_OPERANDS]){ is64, NEW, OLD, value, A64_LSL, 0 });
 }
 
+/* The last instruction may fault; then the rest up to `resume` is left out. */
+static void access_faults(struct builder *b, const struct args *a, struct place at,
+			  struct place resume)
+{
+	at.raw -= sizeof(uint32_t);
+	if (a->op->mode & OP_PROBE)
+		builder_fault(b, at, resume, 0xff);
+}
+
 static void atomic_loop(struct builder *b, const struct args *a, unsigned base, unsigned value)
 {
 	bool is64 = a->size_log == 3, fetch = a->op->mode & OP_FETCH;
 	bool cas = a->op->code == OP_CMPXCHG;
 	uint32_t again = builder_labels(b, 2), differs = again + 1;
+	struct place loaded, stored;
 
 	builder_bind(b, again);
 	exclusive_load(b, is64, OLD, base);
+	loaded = builder_here(b);
 	if (cas) {
 		EMIT(b, SUBS, is64, A64_ZR, OLD, 0, A64_LSL, 0);
 		a64_cond(b, A64_NE, differs);
@@ -204,20 +214,25 @@ static void atomic_loop(struct builder *b, const struct args *a, unsigned base, 
 		loop_new_value(b, a, is64, value);
 		exclusive_store(b, is64, fetch, NEW, base);
 	}
+	stored = builder_here(b);
 	a64_branch_zero(b, true, TMP2, false, again);
 	builder_bind(b, differs);
 	if (fetch) {
 		EMIT(b, DMB, A64_ISH);
 		EMIT(b, ORR, is64, cas ? 0u : a->src, A64_ZR, OLD, A64_LSL, 0);
 	}
+	access_faults(b, a, loaded, builder_here(b));
+	access_faults(b, a, stored, builder_here(b));
 }
 
 void a64_atomic(struct builder *b, const struct args *a)
 {
 	unsigned base = address_of(b, a->dst, a->off), value = a64_value(b, a->src);
 
-	if (b->features & FEAT_LSE)
-		atomic_lse(b, a, base, value);
-	else
+	if (!(b->features & FEAT_LSE)) {
 		atomic_loop(b, a, base, value);
+		return;
+	}
+	atomic_lse(b, a, base, value);
+	access_faults(b, a, builder_here(b), builder_here(b));
 }

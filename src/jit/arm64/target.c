@@ -77,6 +77,7 @@ const struct target target_arm64 = {
 	.tmp = TMP,
 	.address_tmp = ADDRESS,
 	.trap = { 0x00, 0x20, 0x20, 0xd4 },
+	.insn_size = 4,
 	.call_reach = 128 << 20,
 	.thread_vars = 16,
 	.rules = rules,
