@@ -51,7 +51,7 @@ int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write
 	case KIND_BUF:
 		return range_mem(v, n, size, zero_ok, write);
 	case KIND_STACK:
-		return stack_range(v, n, r->off, size, zero_ok, write, raw, later);
+		return stack_range(v, n, r->off, size, zero_ok, true, raw, later);
 	default:
 		if (zero_ok && !size && reg_is_zero(r))
 			return precise_mark(v, n);
@@ -187,13 +187,14 @@ static int key_fact(struct ver *v, struct call *c, unsigned n)
 	const struct reg *r = reg(v, n);
 	int64_t off = r->off + (int64_t)r->s.d.val;
 	uint32_t k = (uint32_t)(-off - 1) / 8;
+	const struct frame *f = r->kind == KIND_STACK ? v->cur->frame[r->frame] : NULL;
 	const struct slot *s;
 	bool known;
 
 	if (!v->in->key_facts || c->map->map->key_size != 4)
 		return 0;
-	known = r->kind == KIND_STACK && off % 8 == 0 && off < 0;
-	s = known ? &v->cur->frame[r->frame]->slot[k] : NULL;
+	known = f && off % 8 == 0 && off < 0 && k < f->n_slots;
+	s = known ? &f->slot[k] : NULL;
 	known = known && slot_is_spill(s) && reg_is_const(&s->spill);
 	key_note(fact(v), known, known ? (uint32_t)s->spill.s.d.val : 0);
 	return known ? precise_mark_slot(v, r->frame, k) : 0;
@@ -206,9 +207,10 @@ static int block_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 
 	if (!c->map)
 		return fail(v, -EACCES, "invalid map_ptr to access map->%s", key ? "key" : "value");
-	err = range_arg(v, c, n, arg, key ? c->map->map->key_size : c->map->map->value_size, false,
-			true);
-	return !err && key ? key_fact(v, c, n) : err;
+	err = key ? key_fact(v, c, n) : 0;
+	return err ? err :
+		     range_arg(v, c, n, arg,
+			       key ? c->map->map->key_size : c->map->map->value_size, false, true);
 }
 
 static int mem_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)

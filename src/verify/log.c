@@ -13,7 +13,7 @@ enum { COMMENT_COLUMN = 40, COMMENT_TAB = 8 };
 
 static void log_s(struct ver *v, int64_t n)
 {
-	if (n >= -65535 && n <= 65535)
+	if (n >= INT16_MIN && n <= INT16_MAX)
 		note(v, "%" PRId64, n);
 	else
 		note(v, "0x%" PRIx64, (uint64_t)n);
@@ -21,7 +21,7 @@ static void log_s(struct ver *v, int64_t n)
 
 static void log_u(struct ver *v, uint64_t n)
 {
-	if (n <= 65535)
+	if (n <= INT16_MAX)
 		note(v, "%" PRIu64, n);
 	else
 		note(v, "0x%" PRIx64, n);
@@ -80,7 +80,7 @@ const char *bits_text(const struct scalar *s, char *buf, size_t size)
 	if (s->d.mask)
 		snprintf(buf, size, "(0x%" PRIx64 "; 0x%" PRIx64 ")", s->d.val, s->d.mask);
 	else
-		snprintf(buf, size, s->d.val <= 65535 ? "%" PRIu64 : "0x%" PRIx64, s->d.val);
+		snprintf(buf, size, s->d.val <= INT16_MAX ? "%" PRIu64 : "0x%" PRIx64, s->d.val);
 	return buf;
 }
 

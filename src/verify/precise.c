@@ -314,7 +314,8 @@ static void want_mark_frame(struct want *w, uint32_t i, struct frame *f)
 	for (uint32_t k = 0; k < 64; k++) {
 		if (!(w->slot[i] >> k & 1))
 			continue;
-		if (k >= f->n_slots || !slot_is_scalar(&f->slot[k]) || f->slot[k].spill.precise)
+		if (k >= f->n_slots || !slot_is_spill(&f->slot[k]) ||
+		    f->slot[k].spill.kind != KIND_SCALAR || f->slot[k].spill.precise)
 			w->slot[i] &= ~(1ull << k);
 		else
 			f->slot[k].spill.precise = 1;

@@ -24,11 +24,12 @@ static void slot_scratch(struct ver *v, uint32_t k)
 	v->scratched_slots |= 1ull << k;
 }
 
-/* What spilled bytes become when the slot is partly overwritten. */
+/* The slot holds data from now on. That zeroes beside the spilled bytes are forgotten too is what
+ * the kernel does. */
 static void slot_scrub(struct slot *s)
 {
 	for (int i = 0; i < 8; i++) {
-		if (s->type[i] == SLOT_SPILL)
+		if (s->type[i] != SLOT_NONE)
 			s->type[i] = SLOT_MISC;
 	}
 	reg_set_none(&s->spill);
@@ -292,7 +293,8 @@ int stack_access(struct ver *v, unsigned addr, const struct access *a)
 	return fixed ? read_fixed(v, r->frame, at, a) : read_varying(v, addr, off, a);
 }
 
-/* A helper may write the byte: what was known of it is lost. */
+/* A helper may write the byte (the kernel assumes it even of arguments that are only read): what
+ * was known of it is lost. */
 static void clobber(struct slot *s, uint8_t *type)
 {
 	if (slot_is_spill(s)) {
@@ -302,7 +304,7 @@ static void clobber(struct slot *s, uint8_t *type)
 	*type = SLOT_MISC;
 }
 
-int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool zero_ok, bool write,
+int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool zero_ok, bool helper,
 		bool raw, bool *later)
 {
 	const struct reg *r = reg(v, addr);
@@ -324,7 +326,7 @@ int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool z
 	min = off + (fixed ? (int64_t)r->s.d.val : r->s.d.smin);
 	max = off + (fixed ? (int64_t)r->s.d.val : r->s.d.smax) + size;
 	for (int64_t i = min; i < max; i++) {
-		if (write)
+		if (helper)
 			clobber(&f->slot[slot_at(i)], byte_at(f, i));
 		slot_live_read(v, f, slot_at(i));
 	}

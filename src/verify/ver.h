@@ -161,9 +161,10 @@ int region_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, uint
 int map_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool write, bool zero_ok);
 int unmodified_check(struct ver *v, unsigned n, bool fixed_ok);
 int stack_access(struct ver *v, unsigned addr, const struct access *a);
-/* Memory that a helper reads or (write) also writes. With raw it need not be initialised; *later
- * is set when it is to be marked as written after the call. */
-int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool zero_ok, bool write,
+/* Memory from addr that is read for any offset it may have. A helper may write it too; with raw
+ * it need not be initialised, and *later is set when it is to be marked as written after the
+ * call. */
+int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool zero_ok, bool helper,
 		bool raw, bool *later);
 int ctx_access(struct ver *v, unsigned addr, const struct access *a);
 int sock_access(struct ver *v, unsigned addr, const struct access *a);
