@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is about whole images: branch layout, frames and calls, tail calls, faults, executable
- * memory, what happens when memory is short, and how long compiling takes.
+ * What is about whole images: branch layout, frames and calls, tail calls, faults, and how long
+ * compiling takes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,97 +25,15 @@
 #include "base/report.h"
 #include "base/vec.h"
 #include "jit/jit.h"
+#include "native.h"
 
-/* First byte of the trap that fills unused room, size of `r0 = 1; exit`, whether jumps have a form
+/* Size of `r0 = 1; exit`, whether jumps have a form
  * that reaches 127 bytes. a64_layout_test has the edges of arm64's forms. */
 #if defined(__aarch64__)
-enum { TRAP = 0x00, TWO_OPS = 8, SHORT_JUMPS = false };
-static const uint8_t landing_pad[] = { 0xdf, 0x24, 0x03, 0xd5 }; /* bti jc */
+enum { TWO_OPS = 8, SHORT_JUMPS = false };
 #else
-enum { TRAP = 0xcc, TWO_OPS = 6, SHORT_JUMPS = true };
-static const uint8_t landing_pad[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */
+enum { TWO_OPS = 6, SHORT_JUMPS = true };
 #endif
-
-static uint64_t add5(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
-{
-	return a + 2 * b + 3 * c + 4 * d + 5 * e;
-}
-
-/* Fails when the stack is not aligned as the C ABI wants it. */
-static uint64_t stack_alignment(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-					   uint64_t e))
-{
-	return (uintptr_t)__builtin_frame_address(0) & 15;
-}
-
-static uint64_t call_back(BPF_PARAMS(uint64_t fn, uint64_t times, uint64_t ctx, uint64_t d,
-				     uint64_t e))
-{
-	uint64_t sum = 0;
-
-	for (uint64_t i = 0; i < times; i++)
-		sum += callback_call(fn, i, ctx, 0, 0, 0);
-	return sum;
-}
-
-static uint64_t load_abs(BPF_PARAMS(uint64_t ctx, int64_t off, uint64_t size))
-{
-	return off >= 0 && off + (int64_t)size <= 16 ? ctx + (uint64_t)off + size : UINT64_MAX;
-}
-
-static const helper_fn helpers[] = { NULL, add5, stack_alignment, call_back };
-static const struct env env = { helpers, 4, load_abs };
-
-typedef VEC(struct op) ops_t;
-
-static void push(ops_t *v, struct op op)
-{
-	assert_int_equal(vec_push(v, op), 0);
-}
-
-static struct unit *unit_from(const char *text)
-{
-	struct report r = { 0 };
-	struct unit *u = NULL;
-
-	if (unit_parse("test", text, &r, &u))
-		fail_msg("%s", r.text);
-	u->env = &env;
-	return u;
-}
-
-static struct unit *unit_of(ops_t *v)
-{
-	struct unit *u = mem_zalloc(1, sizeof(*u));
-
-	u->ops = v->at;
-	u->n_ops = (uint32_t)v->n;
-	u->env = &env;
-	assert_int_equal(unit_index(u, NULL), 0);
-	return u;
-}
-
-static struct image *image_of(const struct unit *u, const struct jit_opts *opts)
-{
-	struct report r = { 0 };
-	struct code *code;
-	struct image *image;
-
-	if (jit_compile(target_find(NULL), u, opts, &r, &code) || image_new(code, &r, &image))
-		fail_msg("%s", r.text);
-	return image;
-}
-
-static uint64_t run_text(const char *text, uint64_t a)
-{
-	struct unit *u = unit_from(text);
-	struct image *i = image_of(u, NULL);
-	uint64_t r0 = helper_call(i->entry, a, 2, 3, 4, 5);
-
-	image_free(i);
-	unit_free(u);
-	return r0;
-}
 
 /* `r0 = 0; if r1 == 0 goto end; N moves; r0 += 1; end: exit` for sizes around the edge of the
  * short form, forward and backward. */
@@ -221,47 +139,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* A mixture of ops with branches near and far. */
-static struct unit *large_unit(uint32_t n)
-{
-	ops_t v = { 0 };
-
-	push(&v, (struct op){ OP_MOV, 0, 0, 0, 0, 0 });
-	while (v.n + 1 < n) {
-		uint32_t k = (uint32_t)v.n, far = k + 1 + (k * 7919) % 3000;
-
-		switch (k % 8) {
-		case 0:
-			push(&v, (struct op){ OP_ADD, 0, 0, 0, 0, (int32_t)k });
-			break;
-		case 1:
-			push(&v, (struct op){ OP_ST, OP_REG | op_mode_size(8), 10, 0, -8, 0 });
-			break;
-		case 2:
-			push(&v,
-			     (struct op){ OP_JGT, 0, 0, 0, (int32_t)(far < n ? far : n - 1), 77 });
-			break;
-		case 3:
-			push(&v, (struct op){ OP_LD, op_mode_size(4), 3, 10, -8, 0 });
-			break;
-		case 4:
-			push(&v, (struct op){ OP_XOR, OP_REG, 0, 3, 0, 0 });
-			break;
-		case 5:
-			push(&v, (struct op){ OP_LSH, OP_W32, 3, 0, 0, 3 });
-			break;
-		case 6:
-			push(&v, (struct op){ OP_JEQ, OP_REG, 0, 3,
-					      (int32_t)(k + 3 < n ? k + 3 : n - 1), 0 });
-			break;
-		default:
-			push(&v, (struct op){ OP_LDIMM, 0, 4, 0, 0, (int64_t)k << 20 });
-		}
-	}
-	push(&v, (struct op){ OP_EXIT, 0, 0, 0, 0, 0 });
-	return unit_of(&v);
 }
 
 static uint64_t best_compile(const struct unit *u, unsigned times)
@@ -486,12 +363,6 @@ static void tail_calls_in_callbacks(void **state)
 
 /* --- faults ---------------------------------------------------------------------------------- */
 
-static void on_signal(int sig, siginfo_t *info, void *context)
-{
-	if (!image_resume(context))
-		_exit(99);
-}
-
 static void probe_reads(void **state)
 {
 	static const uint8_t sizes[] = { 1, 2, 4, 8 };
@@ -550,237 +421,6 @@ static void probe_writes(void **state)
 	sigaction(SIGSEGV, &old, NULL);
 }
 
-/* --- executable memory ----------------------------------------------------------------------- */
-
-/* Whether the mapping at p has these rights, and whether any in the process is writable and
- * executable. */
-static bool mapping_is(const void *p, const char *rights, bool *any_wx)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	char line[512], got[8];
-	uintptr_t lo, hi;
-	bool found = false;
-
-	*any_wx = false;
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &lo, &hi, got) != 3)
-			continue;
-		*any_wx |= got[1] == 'w' && got[2] == 'x';
-		if ((uintptr_t)p >= lo && (uintptr_t)p < hi)
-			found = !strncmp(got, rights, strlen(rights));
-	}
-	fclose(f);
-	return found;
-}
-
-static void never_writable_and_executable(void **state)
-{
-	struct unit *u = unit_from("r0 = 1\nexit\n");
-	struct image *i = image_of(u, NULL);
-	uintptr_t page = (uintptr_t)i->bytes & ~(uintptr_t)4095;
-	bool any;
-
-	assert_true(mapping_is(i->bytes, "r-xs", &any));
-	assert_false(any);
-	assert_int_equal(mprotect((void *)page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), -1);
-	assert_int_equal(mprotect((void *)page, 4096, PROT_READ | PROT_WRITE), -1);
-	assert_int_equal(i->bytes[i->size], TRAP);
-	image_free(i);
-	unit_free(u);
-}
-
-/* Freed room is traps, and is used again. */
-static void room_is_reused(void **state)
-{
-	struct unit *u = unit_from("r0 = 1\nexit\n"), *large = large_unit(100000);
-	struct image *a[100], *b;
-	const uint8_t *first;
-
-	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 0; i < 100; i++)
-			a[i] = image_of(i % 10 == 9 ? large : u, NULL);
-		first = a[0]->bytes;
-		for (unsigned i = 0; i < 100; i++) {
-			unsigned k = i * 37 % 100;
-
-			if (k % 10 != 9)
-				assert_int_equal(helper_call(a[k]->entry, 0, 0, 0, 0, 0), 1);
-			image_free(a[k]);
-		}
-		assert_int_equal(*first, TRAP);
-		b = image_of(u, NULL);
-		assert_ptr_equal(b->bytes, first);
-		image_free(b);
-	}
-	unit_free(u);
-	unit_free(large);
-}
-
-/* Threads load, run and unload at once, programs that fault among them. */
-static void *load_and_run(void *arg)
-{
-	struct unit *u = arg;
-	uint64_t wrong = 0;
-
-	for (unsigned i = 0; i < 300; i++) {
-		struct image *a = image_of(u, NULL), *b = image_of(u, NULL);
-
-		wrong += helper_call(a->entry, 8, 0, 0, 0, 0) != 3;
-		image_free(a);
-		wrong += helper_call(b->entry, 8, 0, 0, 0, 0) != 3;
-		image_free(b);
-	}
-	return (void *)(uintptr_t)wrong;
-}
-
-static void threads(void **state)
-{
-	struct op ops[] = { { OP_LD, OP_PROBE | op_mode_size(8), 0, 1, 0, 0 },
-			    { OP_ADD, 0, 0, 0, 0, 3 },
-			    { OP_EXIT, 0, 0, 0, 0, 0 } };
-	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old;
-	pthread_t t[4];
-	ops_t v = { 0 };
-	struct unit *u;
-	void *wrong;
-
-	for (unsigned i = 0; i < 3; i++)
-		push(&v, ops[i]);
-	u = unit_of(&v);
-	sigaction(SIGSEGV, &a, &old);
-	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&t[i], NULL, load_and_run, u), 0);
-	for (unsigned i = 0; i < 4; i++) {
-		pthread_join(t[i], &wrong);
-		assert_null(wrong);
-	}
-	sigaction(SIGSEGV, &old, NULL);
-	unit_free(u);
-}
-
-/* A child's programs never change its parent's. */
-static void fork_keeps_apart(void **state)
-{
-	struct unit *u = unit_from("r0 = 1\nexit\n"), *w = unit_from("r0 = 2\nexit\n");
-	struct image *mine = image_of(u, NULL), *theirs;
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		theirs = image_of(w, NULL);
-		status = helper_call(theirs->entry, 0, 0, 0, 0, 0) == 2 &&
-			 helper_call(mine->entry, 0, 0, 0, 0, 0) == 1;
-		image_free(theirs);
-		image_free(mine);
-		_exit(status);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WEXITSTATUS(status), 1);
-	theirs = image_of(w, NULL);
-	assert_int_equal(helper_call(mine->entry, 0, 0, 0, 0, 0), 1);
-	assert_int_equal(helper_call(theirs->entry, 0, 0, 0, 0, 0), 2);
-	image_free(mine);
-	image_free(theirs);
-	unit_free(u);
-	unit_free(w);
-}
-
-/* An application that closes all descriptors, and opens a file of its own at that number. */
-static void lost_descriptor(void **state)
-{
-	struct unit *u = unit_from("r0 = 1\nexit\n");
-	struct image *a = image_of(u, NULL), *b;
-	int fds[64], n = 0;
-
-	for (int fd = 3; fd < 64; fd++)
-		close(fd);
-	while (n < 64 && (fds[n] = memfd_create("application", MFD_CLOEXEC)) >= 0 && fds[n] < 64)
-		n++;
-	b = image_of(u, NULL);
-	assert_int_equal(
-	    helper_call(a->entry, 0, 0, 0, 0, 0) + helper_call(b->entry, 0, 0, 0, 0, 0), 2);
-	for (int i = 0; i < n; i++) {
-		assert_int_equal(lseek(fds[i], 0, SEEK_END), 0);
-		close(fds[i]);
-	}
-	image_free(a);
-	image_free(b);
-	unit_free(u);
-}
-
-/* --- failures -------------------------------------------------------------------------------- */
-
-static void every_allocation_fails(void **state)
-{
-	struct unit *u =
-	    unit_from("r6 = r1\nif r6 == 0 goto +2\nr1 = r6\ncall 1\nr2 = map[id:0] ll\n"
-		      "r0 = 0\ncall f\nexit\nf:\n*(u64 *)(r10 - 8) = r1\nexit\n");
-	struct ref ref = { .kind = REF_MAP, .map = &array.desc, .addr = (uintptr_t)&array };
-	unsigned long n = 1;
-	int err = -ENOMEM;
-
-	u->refs = mem_dup(&ref, sizeof(ref));
-	u->n_refs = 1;
-	for (; err; n++) {
-		struct report r = { 0 };
-		struct code *code = NULL;
-		struct image *image = NULL;
-
-		mem_fail_at(n, 0);
-		err = jit_compile(target_find(NULL), u, NULL, &r, &code);
-		if (!err) {
-			err = image_new(code, &r, &image);
-			if (err)
-				code_free(code);
-		}
-		mem_fail_at(0, 0);
-		assert_true(!err || err == -ENOMEM);
-		image_free(image);
-		report_free(&r);
-	}
-	print_message("# %lu allocations failed in turn\n", n - 2);
-	unit_free(u);
-}
-
-static void refusals(void **state)
-{
-	struct unit *u = unit_from("call 99\nexit\n");
-	struct report r = { 0 };
-	struct code *code;
-	struct image *image;
-
-	assert_int_equal(jit_compile(target_find(NULL), u, NULL, &r, &code), -EOPNOTSUPP);
-	assert_non_null(strstr(r.text, "helper 99"));
-	report_free(&r);
-	assert_int_equal(
-	    jit_compile(target_find(NULL), u, &(struct jit_opts){ .blind = true }, &r, &code),
-	    -EOPNOTSUPP);
-	report_free(&r);
-	assert_int_equal(
-	    jit_compile(target_find(NULL), u, &(struct jit_opts){ .cpu = "6502" }, &r, &code),
-	    -EINVAL);
-	report_free(&r);
-	assert_int_equal(
-	    jit_compile(target_find(NULL), u, &(struct jit_opts){ .base = 1 << 30 }, &r, &code), 0);
-	assert_int_equal(image_new(code, &r, &image), -ENOEXEC);
-	code_free(code);
-	report_free(&r);
-	unit_free(u);
-}
-
-static void landing_pads(void **state)
-{
-	struct unit *u = unit_from("r1 = f ll\nr2 = 2\nr3 = 5\ncall 3\nexit\nf:\nr0 = r2\nexit\n");
-	struct image *i = image_of(u, &(struct jit_opts){ .landing_pads = true });
-
-	assert_memory_equal(i->bytes + i->code->entry, landing_pad, 4);
-	assert_memory_equal(i->tail_entry, landing_pad, 4);
-	assert_memory_equal(i->bytes + i->code->sub_offset[1], landing_pad, 4);
-	assert_int_equal(helper_call(i->entry, 0, 0, 0, 0, 0), 10);
-	image_free(i);
-	unit_free(u);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -799,14 +439,6 @@ int main(void)
 		cmocka_unit_test(tail_calls_in_callbacks),
 		cmocka_unit_test(probe_reads),
 		cmocka_unit_test(probe_writes),
-		cmocka_unit_test(never_writable_and_executable),
-		cmocka_unit_test(room_is_reused),
-		cmocka_unit_test(threads),
-		cmocka_unit_test(fork_keeps_apart),
-		cmocka_unit_test(lost_descriptor),
-		cmocka_unit_test(every_allocation_fails),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(landing_pads),
 		cmocka_unit_test(compile_time),
 	};
 
