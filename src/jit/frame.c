@@ -87,6 +87,7 @@ static void frame_add(struct frame *f, struct fp_use *use, const struct op *op, 
 	    (op_has(op, P_CALL) && op->code != OP_TAILCALL) || op_row(op)->form == FORM_LDABS;
 	f->loops |= op->code == OP_MAYGOTO;
 	f->tail_calls += op->code == OP_TAILCALL;
+	f->percpus += op_row(op)->form == FORM_PERCPU;
 	if (op->code == OP_EXIT)
 		f->last_exit = i;
 }

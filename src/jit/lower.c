@@ -235,7 +235,7 @@ static void fit_offset(struct walk *w, struct args *a, uint8_t *base)
 		a->index = w->t->address_tmp;
 		return;
 	}
-	add.dst = w->t->address_tmp;
+	add.dst = add.first = w->t->address_tmp;
 	add.src = *base;
 	add.rule->reg(w->b, &add);
 	*base = w->t->address_tmp;

@@ -56,6 +56,7 @@ struct frame {
 	uint32_t leave_zero; /* label of "r0 = 0" before it, bound when used */
 	uint32_t tail_calls; /* how many; from two on they share one sequence */
 	uint32_t tail;	     /* label of that sequence */
+	uint32_t percpus;    /* how many per-CPU addresses it makes */
 	uint16_t writes;     /* BPF registers that are written, a bit each */
 	bool fp;	     /* r10 is read */
 	bool fp_value;	     /* ... other than as a base or by a plain move */
@@ -98,7 +99,7 @@ struct target {
 	/* An address: as mov_imm, or shorter relative to the code. */
 	void (*mov_address)(struct builder *b, uint8_t dst, uint64_t address);
 	bool (*off_fits)(const struct builder *b, const struct args *a);
-	/* dst = src + imm. Only where there is a bias. */
+	/* dst = src + imm, where src stands for r10. May be NULL. */
 	void (*add3)(struct builder *b, uint8_t dst, uint8_t src, int64_t imm);
 	/* A load and the byte swap of what was loaded in one; false, nothing emitted: no. NULL. */
 	bool (*load_swapped)(struct builder *b, const struct args *a);

@@ -44,16 +44,17 @@ void a64_mov(struct builder *b, const struct args *a)
 		a64_mov_reg(b, a->w32, a->dst, a->src);
 }
 
-/* The instruction with the operands dst, dst, src and, where the row has them, no shift. */
+/* The instruction with the operands dst, first, src and, where the row has them, no shift. */
 void a64_alu_reg(struct builder *b, const struct args *a)
 {
 	unsigned src = a64_value(b, a->src);
 
 	if (a->op->code == OP_MUL)
-		EMIT(b, MADD, !a->w32, a->dst, a->dst, src, A64_ZR);
+		EMIT(b, MADD, !a->w32, a->dst, a->first, src, A64_ZR);
 	else
-		a64_put(b, (enum a64_insn)a->rule->code,
-			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, src, A64_LSL, 0 });
+		a64_put(
+		    b, (enum a64_insn)a->rule->code,
+		    (const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->first, src, A64_LSL, 0 });
 }
 
 /* x - x / y * y; for y == 0 the division gives 0 and x stays, as BPF wants. */
@@ -62,8 +63,8 @@ void a64_mod_reg(struct builder *b, const struct args *a)
 	unsigned src = a64_value(b, a->src);
 	enum a64_insn div = a->op->code == OP_SMOD ? A64_SDIV : A64_UDIV;
 
-	a64_put(b, div, (const int64_t[A64_OPERANDS]){ !a->w32, TMP2, a->dst, src });
-	EMIT(b, MSUB, !a->w32, a->dst, TMP2, src, a->dst);
+	a64_put(b, div, (const int64_t[A64_OPERANDS]){ !a->w32, TMP2, a->first, src });
+	EMIT(b, MSUB, !a->w32, a->dst, TMP2, src, a->first);
 }
 
 /* The immediate as a number to add. In 32 bits it counts modulo 2^32. */
@@ -95,16 +96,19 @@ void a64_add_imm(struct builder *b, const struct args *a)
 	int64_t v = addend(a);
 	uint64_t m = magnitude(v);
 	enum a64_insn id = v < 0 ? A64_SUBI : A64_ADDI;
+	unsigned from = a->first;
 
-	if (m >> 12)
-		a64_put(b, id,
-			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, (int64_t)(m >> 12),
-						       1 });
+	if (m >> 12) {
+		a64_put(
+		    b, id,
+		    (const int64_t[A64_OPERANDS]){ !a->w32, a->dst, from, (int64_t)(m >> 12), 1 });
+		from = a->dst;
+	}
 	if (m & 0xfff)
 		a64_put(b, id,
-			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, m & 0xfff, 0 });
-	if (!m && a->w32)
-		a64_mov_reg(b, true, a->dst, a->dst);
+			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, from, m & 0xfff, 0 });
+	if (!m)
+		a64_mov_reg(b, a->w32, a->dst, from);
 }
 
 /* The immediate form of a logic operation or a right shift. */
@@ -139,13 +143,13 @@ void a64_logic_imm(struct builder *b, const struct args *a)
 	bool ones = all_ones(a);
 
 	if (mask_of(a) && !ones)
-		a64_put(
-		    b, imm_form(a->op->code),
-		    (const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, (int64_t)mask_of(a) });
+		a64_put(b, imm_form(a->op->code),
+			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->first,
+						       (int64_t)mask_of(a) });
 	else if (a->op->code == OP_XOR && ones)
-		EMIT(b, ORN, !a->w32, a->dst, A64_ZR, a->dst, A64_LSL, 0);
+		EMIT(b, ORN, !a->w32, a->dst, A64_ZR, a->first, A64_LSL, 0);
 	else if (ones == (a->op->code == OP_AND))
-		a64_mov_reg(b, a->w32, a->dst, a->dst);
+		a64_mov_reg(b, a->w32, a->dst, a->first);
 	else
 		a64_mov_imm(b, a->dst, ones ? mask_of(a) : 0);
 }
@@ -155,12 +159,48 @@ void a64_shift_imm(struct builder *b, const struct args *a)
 	unsigned width = a->w32 ? 32 : 64, n = (unsigned)a->imm & (width - 1);
 
 	if (!n)
-		a64_mov_reg(b, a->w32, a->dst, a->dst);
+		a64_mov_reg(b, a->w32, a->dst, a->first);
 	else if (a->op->code == OP_LSH)
-		EMIT(b, UBFM, !a->w32, a->dst, a->dst, width - n, width - 1 - n);
+		EMIT(b, UBFM, !a->w32, a->dst, a->first, width - n, width - 1 - n);
 	else
 		a64_put(b, imm_form(a->op->code),
-			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->dst, n, width - 1 });
+			(const int64_t[A64_OPERANDS]){ !a->w32, a->dst, a->first, n, width - 1 });
+}
+
+/* A copy and the operation on it as one: r10 is no register that could be read here. */
+bool a64_three(struct builder *b, const struct args *a)
+{
+	struct args reg = *a;
+
+	if (a->first == FP)
+		return false;
+	if (!(a->op->mode & OP_REG)) {
+		if (a->rule->imm && (!a->rule->fits || a->rule->fits(a))) {
+			a->rule->imm(b, a);
+			return true;
+		}
+		a64_mov_imm(b, TMP, a->w32 ? (uint32_t)a->imm : (uint64_t)a->imm);
+		reg.src = TMP;
+	}
+	a->rule->reg(b, &reg);
+	return true;
+}
+
+/* src is sp, which stands for r10 less the frame. */
+void a64_add3(struct builder *b, uint8_t dst, uint8_t src, int64_t imm)
+{
+	int64_t v = a64_frame_top(b->frame) + imm;
+	uint64_t m = magnitude(v);
+
+	if (m >> 12) {
+		frame_address(b, dst);
+		a64_mov_imm(b, TMP, (uint64_t)imm);
+		EMIT(b, ADD, 1, dst, dst, TMP, A64_LSL, 0);
+	} else if (v < 0) {
+		EMIT(b, SUBI, 1, dst, src, m, 0);
+	} else {
+		EMIT(b, ADDI, 1, dst, src, m, 0);
+	}
 }
 
 /*
@@ -207,24 +247,25 @@ bool a64_mul_fits(const struct args *a)
 void a64_mul_imm(struct builder *b, const struct args *a)
 {
 	struct factor f = factor_of(a);
-	unsigned width = a->w32 ? 32 : 64, x = !a->w32, d = a->dst;
+	unsigned width = a->w32 ? 32 : 64, x = !a->w32, d = a->dst, s = a->first;
 
 	switch (f.kind) {
 	case FACTOR_PLUS:
-		EMIT(b, ADD, x, d, d, d, A64_LSL, f.n);
+		EMIT(b, ADD, x, d, s, s, A64_LSL, f.n);
+		s = d;
 		break;
 	case FACTOR_MINUS: /* -(2^n - 1) * x = x - (x << n) */
 		if (f.negative)
-			EMIT(b, SUB, x, d, d, d, A64_LSL, f.n);
+			EMIT(b, SUB, x, d, s, s, A64_LSL, f.n);
 		else
-			EMIT(b, SUB, x, TMP, A64_ZR, d, A64_LSL, 0),
-			    EMIT(b, ADD, x, d, TMP, d, A64_LSL, f.n);
+			EMIT(b, SUB, x, TMP, A64_ZR, s, A64_LSL, 0),
+			    EMIT(b, ADD, x, d, TMP, s, A64_LSL, f.n);
 		return;
 	case FACTOR_SHIFT:
 		if (f.negative)
-			EMIT(b, SUB, x, d, A64_ZR, d, A64_LSL, f.m);
+			EMIT(b, SUB, x, d, A64_ZR, s, A64_LSL, f.m);
 		else if (!f.m)
-			a64_mov_reg(b, a->w32, d, d);
+			a64_mov_reg(b, a->w32, d, s);
 		if (f.negative || !f.m)
 			return;
 		break;
@@ -233,7 +274,7 @@ void a64_mul_imm(struct builder *b, const struct args *a)
 		return;
 	}
 	if (f.m)
-		EMIT(b, UBFM, x, d, d, width - f.m, width - 1 - f.m);
+		EMIT(b, UBFM, x, d, s, width - f.m, width - 1 - f.m);
 }
 
 /* 32 bits: the upper half of the 64-bit product. */

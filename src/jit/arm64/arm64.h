@@ -6,7 +6,8 @@
  * helper is a C function whose first parameter is not used (isa/abi.h). r6-r9 are x19-x22, or, in
  * a subprogram that calls nothing, x6-x8 and x14, which nobody saves. r10 is not kept: the stack
  * lies at the top of the frame, so a stack access is relative to sp. x9 and x13 are the rewrites'
- * scratch registers, x10-x12 and x15-x17 are free for sequences.
+ * scratch registers, x10-x12, x15 and x16 are free for sequences. The running slot's base, where it
+ * is used more than once, is in x23, or x17 in a subprogram that calls nothing.
  */
 #ifndef SKEP_JIT_ARM64_ARM64_H
 #define SKEP_JIT_ARM64_ARM64_H
@@ -26,7 +27,16 @@ enum {
 #include "jit/arm64/cpu.def"
 };
 
-enum { TMP = 10, ADDRESS = 11, TMP2 = 12, KEPT = 23, LINK = 30, FP = A64_SP };
+enum {
+	TMP = 10,
+	ADDRESS = 11,
+	TMP2 = 12,
+	BACK = 15,
+	LEAF_PERCPU = 17,
+	KEPT = 23,
+	LINK = 30,
+	FP = A64_SP
+};
 
 enum branch_kind { BRANCH_B, BRANCH_COND, BRANCH_CBZ, BRANCH_TBZ, BRANCH_BL, BRANCH_ADR };
 
@@ -60,6 +70,8 @@ void a64_swap(struct builder *b, const struct args *a);
 bool a64_mul_fits(const struct args *a);
 bool a64_logic_fits(const struct args *a);
 bool a64_add_fits(const struct args *a);
+bool a64_three(struct builder *b, const struct args *a);
+void a64_add3(struct builder *b, uint8_t dst, uint8_t src, int64_t imm);
 
 /* mem.c */
 bool a64_off_fits(const struct builder *b, const struct args *a);
@@ -84,6 +96,17 @@ int a64_branch_put(const struct branch *br, int64_t dist, uint8_t *out);
 void a64_branch_zero(struct builder *b, bool w32, unsigned reg, bool if_zero, uint32_t label);
 void a64_branch_bit(struct builder *b, unsigned reg, unsigned bit, bool if_zero, uint32_t label);
 
+/* target.c: the running slot's base, which a subprogram that uses it more than once keeps. */
+static inline bool a64_keeps_percpu(const struct frame *f)
+{
+	return f->percpus > 1;
+}
+static inline uint8_t a64_percpu_reg(const struct frame *f)
+{
+	return f->calls ? KEPT : LEAF_PERCPU;
+}
+void a64_percpu_base(struct builder *b, uint8_t reg);
+
 /* call.c */
 void a64_mov_address(struct builder *b, uint8_t dst, uint64_t address);
 void a64_call(struct builder *b, uint64_t address);
@@ -95,6 +118,7 @@ void a64_enter(struct builder *b, const struct frame *f);
 void a64_leave(struct builder *b, const struct frame *f);
 unsigned a64_leave_size(const struct frame *f);
 void a64_tail_call(struct builder *b, const struct frame *f);
+void a64_tail_shared(struct builder *b, const struct frame *f);
 /* Bytes from sp up to what r10 points to. */
 int32_t a64_frame_top(const struct frame *f);
 int a64_fixup(uint8_t *p, uint8_t kind, uint64_t at, uint64_t address);

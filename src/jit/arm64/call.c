@@ -82,7 +82,7 @@ void a64_label_address(struct builder *b, uint8_t dst, uint32_t label)
 	builder_branch(b, (struct branch){ .label = label, .kind = BRANCH_ADR, .reg = dst });
 }
 
-/* x23 is kept by everything that is called and used by nothing else. */
+/* x23 is kept by everything that is called. */
 void a64_thunk(struct builder *b, uint32_t label)
 {
 	EMIT(b, STP_X_PRE, KEPT, LINK, A64_SP, -16);
@@ -100,7 +100,7 @@ void a64_thunk(struct builder *b, uint32_t label)
  * it calls nothing and has them in registers that nobody keeps. In pairs; an odd one is paired
  * with the zero register. */
 struct saved {
-	uint8_t reg[6];
+	uint8_t reg[8];
 	unsigned pairs;
 };
 
@@ -116,6 +116,8 @@ static struct saved saved_of(const struct frame *f)
 		if (f->writes >> r & 1)
 			s.reg[n++] = (uint8_t)(19 + r - 6);
 	}
+	if (a64_keeps_percpu(f))
+		s.reg[n++] = KEPT;
 	s.reg[n] = A64_ZR;
 	s.pairs = (n + 1) / 2;
 	return s;
@@ -148,6 +150,8 @@ void a64_enter(struct builder *b, const struct frame *f)
 		else
 			EMIT(b, STP_X_O, s.reg[2 * i], s.reg[2 * i + 1], A64_SP, 16 * i);
 	}
+	if (a64_keeps_percpu(f))
+		a64_percpu_base(b, a64_percpu_reg(f));
 	if (f->loops) {
 		a64_mov_imm(b, TMP, 8 << 20);
 		EMIT(b, STR_X_U, TMP, A64_SP, top - (int32_t)f->stack - 8);
@@ -197,11 +201,10 @@ unsigned a64_leave_size(const struct frame *f)
 }
 
 /* r1: context, r2: map, r3: index, a 32-bit value. The callee is entered as if it had been called
- * in place of the running subprogram; the count of tail calls is thread memory. */
-void a64_tail_call(struct builder *b, const struct frame *f)
+ * in place of the running subprogram; the count of tail calls is thread memory. Else: `out`. */
+static void tail_enter(struct builder *b, const struct frame *f, uint32_t out)
 {
 	enum { TAIL = TAIL_ARRAY_OFFSET, R2 = 2, R3 = 3 };
-	uint32_t out = builder_labels(b, 1);
 
 	EMIT(b, LDR_W_U, TMP, R2, TAIL + offsetof(struct tail_array, n));
 	EMIT(b, SUBS, 0, A64_ZR, R3, TMP, A64_LSL, 0);
@@ -219,5 +222,29 @@ void a64_tail_call(struct builder *b, const struct frame *f)
 	EMIT(b, STR_X_U, TMP2, ADDRESS, b->tail_tp);
 	frame_pop(b, f);
 	EMIT(b, BR, TMP);
+}
+
+/* Where several tail calls share the sequence, each says in BACK where it goes on. */
+void a64_tail_call(struct builder *b, const struct frame *f)
+{
+	uint32_t out = builder_labels(b, 1);
+
+	if (f->tail_calls > 1) {
+		a64_label_address(b, BACK, out);
+		a64_jump(b, f->tail);
+	} else {
+		tail_enter(b, f, out);
+	}
 	builder_bind(b, out);
+	if (f->tail_calls > 1 && b->opts->landing_pads)
+		EMIT(b, BTI, A64_BTI_J);
+}
+
+void a64_tail_shared(struct builder *b, const struct frame *f)
+{
+	uint32_t out = builder_labels(b, 1);
+
+	tail_enter(b, f, out);
+	builder_bind(b, out);
+	EMIT(b, BR, BACK);
 }

@@ -2,19 +2,19 @@
 #include "jit/arm64/arm64.h"
 
 static const struct rule rules[OP_COUNT] = {
-	[OP_ADD] = { a64_alu_reg, a64_add_imm, a64_add_fits, A64_ADD },
-	[OP_SUB] = { a64_alu_reg, a64_add_imm, a64_add_fits, A64_SUB },
-	[OP_OR] = { a64_alu_reg, a64_logic_imm, a64_logic_fits, A64_ORR },
-	[OP_AND] = { a64_alu_reg, a64_logic_imm, a64_logic_fits, A64_AND },
-	[OP_XOR] = { a64_alu_reg, a64_logic_imm, a64_logic_fits, A64_EOR },
-	[OP_MUL] = { a64_alu_reg, a64_mul_imm, a64_mul_fits, A64_MADD },
-	[OP_DIV] = { a64_alu_reg, NULL, NULL, A64_UDIV },
-	[OP_SDIV] = { a64_alu_reg, NULL, NULL, A64_SDIV },
-	[OP_MOD] = { a64_mod_reg, NULL, NULL, A64_UDIV },
-	[OP_SMOD] = { a64_mod_reg, NULL, NULL, A64_SDIV },
-	[OP_LSH] = { a64_alu_reg, a64_shift_imm, NULL, A64_LSLV },
-	[OP_RSH] = { a64_alu_reg, a64_shift_imm, NULL, A64_LSRV },
-	[OP_ARSH] = { a64_alu_reg, a64_shift_imm, NULL, A64_ASRV },
+	[OP_ADD] = { a64_alu_reg, a64_add_imm, a64_add_fits, A64_ADD, a64_three },
+	[OP_SUB] = { a64_alu_reg, a64_add_imm, a64_add_fits, A64_SUB, a64_three },
+	[OP_OR] = { a64_alu_reg, a64_logic_imm, a64_logic_fits, A64_ORR, a64_three },
+	[OP_AND] = { a64_alu_reg, a64_logic_imm, a64_logic_fits, A64_AND, a64_three },
+	[OP_XOR] = { a64_alu_reg, a64_logic_imm, a64_logic_fits, A64_EOR, a64_three },
+	[OP_MUL] = { a64_alu_reg, a64_mul_imm, a64_mul_fits, A64_MADD, a64_three },
+	[OP_DIV] = { a64_alu_reg, NULL, NULL, A64_UDIV, a64_three },
+	[OP_SDIV] = { a64_alu_reg, NULL, NULL, A64_SDIV, a64_three },
+	[OP_MOD] = { a64_mod_reg, NULL, NULL, A64_UDIV, a64_three },
+	[OP_SMOD] = { a64_mod_reg, NULL, NULL, A64_SDIV, a64_three },
+	[OP_LSH] = { a64_alu_reg, a64_shift_imm, NULL, A64_LSLV, a64_three },
+	[OP_RSH] = { a64_alu_reg, a64_shift_imm, NULL, A64_LSRV, a64_three },
+	[OP_ARSH] = { a64_alu_reg, a64_shift_imm, NULL, A64_ASRV, a64_three },
 	[OP_UHMUL] = { a64_high_mul, NULL },
 	[OP_SHMUL] = { a64_high_mul, NULL },
 	[OP_NEG] = { a64_neg, NULL },
@@ -46,11 +46,19 @@ static const struct rule rules[OP_COUNT] = {
 };
 
 /* The running slot's base is a thread variable at a fixed distance from the thread pointer. */
+void a64_percpu_base(struct builder *b, uint8_t reg)
+{
+	EMIT(b, MRS, reg, A64_TPIDR_EL0);
+	EMIT(b, LDR_X_U, reg, reg, b->percpu_tp);
+}
+
 static void percpu(struct builder *b, uint8_t dst, uint8_t src)
 {
-	EMIT(b, MRS, TMP, A64_TPIDR_EL0);
-	EMIT(b, LDR_X_U, TMP, TMP, b->percpu_tp);
-	EMIT(b, ADD, 1, dst, a64_value(b, src), TMP, A64_LSL, 0);
+	unsigned base = a64_keeps_percpu(b->frame) ? a64_percpu_reg(b->frame) : TMP2;
+
+	if (base == TMP2)
+		a64_percpu_base(b, TMP2);
+	EMIT(b, ADD, 1, dst, a64_value(b, src), base, A64_LSL, 0);
 }
 
 /* System.md J4. */
@@ -85,12 +93,14 @@ const struct target target_arm64 = {
 	.mov_imm = a64_mov_imm,
 	.mov_address = a64_mov_address,
 	.off_fits = a64_off_fits,
+	.add3 = a64_add3,
 	.jump = a64_jump,
 	.call = a64_call,
 	.call_table = a64_call_table,
 	.call_label = a64_call_label,
 	.label_address = a64_label_address,
 	.tail_call = a64_tail_call,
+	.tail_shared = a64_tail_shared,
 	.may_goto = a64_may_goto,
 	.percpu = percpu,
 	.nospec = nospec,
