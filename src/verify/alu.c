@@ -67,6 +67,35 @@ static void number_relink(const struct op *op, struct reg *dst, const struct sca
 	dst->off = (int32_t)src->d.val;
 }
 
+/* dst &= constant, where dst is 0 or -1 (what an arithmetic shift by the width makes of a sign):
+ * compilers write conditions so. Both are walked by themselves, 0 later. */
+static int number_fork(struct ver *v, const struct op *op, const struct scalar *src)
+{
+	struct reg *dst = reg(v, op->dst), *other;
+	bool whole = dst->s.d.smin == -1 && dst->s.d.smax == 0;
+	bool half = dst->s.w.smin == -1 && dst->s.w.smax == 0;
+	struct state *later;
+
+	if (op->code != OP_AND || !scalar_is_one(src) || (!whole && !half))
+		return 0;
+	later = state_push(v, v->op + 1, v->op);
+	if (!later)
+		return -E2BIG;
+	other = &later->frame[later->top]->r[op->dst];
+	if (whole) {
+		other->s = scalar_one(0);
+		dst->s = scalar_one(UINT64_MAX);
+	} else {
+		other->s.w = dom32_one(0);
+		dst->s.w = dom32_one(UINT32_MAX);
+		scalar_sync(&other->s);
+		scalar_sync(&dst->s);
+	}
+	other->s = number_alu(op, &other->s, src);
+	number_unlink(other);
+	return 0;
+}
+
 static int two_pointers(struct ver *v, const struct op *op)
 {
 	if (op->code != OP_SUB)
@@ -92,9 +121,12 @@ static int alu_regs(struct ver *v, const struct op *op)
 		err = precise_mark(v, op->src);
 		return err ? err : pointer_math(v, op, op->dst, &old, &other);
 	}
-	if (dst->precise && (err = precise_mark(v, op->src)))
+	err = dst->precise ? precise_mark(v, op->src) : 0;
+	if (!err)
+		err = number_fork(v, op, &other.s);
+	if (err)
 		return err;
-	dst->s = number_alu(op, &old.s, &other.s);
+	dst->s = number_alu(op, &dst->s, &other.s);
 	number_relink(op, dst, &other.s);
 	return 0;
 }
@@ -103,10 +135,14 @@ static int alu_imm(struct ver *v, const struct op *op)
 {
 	struct reg *dst = reg(v, op->dst);
 	struct reg old = *dst, imm = { .kind = KIND_SCALAR, .s = scalar_one((uint64_t)op->imm) };
+	int err;
 
 	if (reg_is_ptr(dst))
 		return pointer_math(v, op, op->dst, &old, &imm);
-	dst->s = number_alu(op, &old.s, &imm.s);
+	err = number_fork(v, op, &imm.s);
+	if (err)
+		return err;
+	dst->s = number_alu(op, &dst->s, &imm.s);
 	number_relink(op, dst, &imm.s);
 	return 0;
 }

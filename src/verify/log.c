@@ -62,7 +62,8 @@ static void log_ranges(struct ver *v, const struct scalar *s, bool *first)
 			continue;
 		note(v, "%s%s=", comma(first), b[i].name);
 		for (int j = i + 2; j < N; j += 2) {
-			if (b[j].dull || b[j].val != b[i].val)
+			if (b[j].dull || b[j].val != b[i].val ||
+			    (b[i].val < 0 && b[j].name[0] != b[i].name[0]))
 				continue;
 			note(v, "%s=", b[j].name);
 			b[j].dull = true;

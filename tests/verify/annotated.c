@@ -233,10 +233,14 @@ static const char *last_of(const char *out, const char *needle)
 static void judge(const char *path, const char *name, int type, const struct spec *s)
 {
 	char *out = file_read(out_name);
-	const char *head = out ? last_of(out, " kernel=") : NULL, *log, *miss = NULL;
+	char mine[32];
+	const char *head, *log, *miss = NULL;
 	int kernel = 0, skep = 0;
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 
+	snprintf(mine, sizeof(mine), " %.15s kernel=", name);
+	head = out ? last_of(out, mine) : NULL;
+	head = head ? strstr(head, " kernel=") : NULL;
 	if (!head || sscanf(head, " kernel=%d", &kernel) != 1 ||
 	    sscanf(strstr(head, "skep="), "skep=%d", &skep) != 1) {
 		printf("absent %s %s %d\n", base, name, type);
