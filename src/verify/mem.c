@@ -102,15 +102,40 @@ static void loaded(struct ver *v, const struct access *a)
 /* Linux' BPF_F_RDONLY_PROG and BPF_F_WRONLY_PROG; older headers may lack them. */
 enum { MAP_RDONLY_PROG = 1 << 7, MAP_WRONLY_PROG = 1 << 8 };
 
+/* Locks and timers in a value are for their helpers only. */
+static int special_check(struct ver *v, unsigned addr, int32_t off, uint32_t size)
+{
+	static const struct {
+		const char *name;
+		uint32_t size;
+	} rows[VERIFY_SPECIALS] = { { "bpf_spin_lock", 4 }, { "bpf_timer", 16 }, { "bpf_wq", 16 } };
+	const struct reg *r = reg(v, addr);
+	uint32_t at[VERIFY_SPECIALS];
+
+	if (!v->in->map_special)
+		return 0;
+	v->in->map_special(r->map, at);
+	for (unsigned i = 0; i < VERIFY_SPECIALS; i++) {
+		if (at[i] == UINT32_MAX || off + r->s.d.smin >= (int64_t)at[i] + rows[i].size ||
+		    off + (int64_t)r->s.d.umax + size <= at[i])
+			continue;
+		return fail(v, -EACCES, "%s cannot be accessed directly by load/store",
+			    rows[i].name);
+	}
+	return 0;
+}
+
 int map_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool write, bool zero_ok)
 {
 	const struct map_desc *m = reg(v, addr)->map;
+	int err;
 
 	if (m->flags & (write ? MAP_RDONLY_PROG : MAP_WRONLY_PROG))
 		return fail(v, -EACCES, "%s map forbidden, value_size=%d off=%d size=%d",
 			    write ? "write into" : "read from", (int)m->value_size, (int)off,
 			    (int)size);
-	return region_access(v, addr, off, size, m->value_size, zero_ok);
+	err = region_access(v, addr, off, size, m->value_size, zero_ok);
+	return err ? err : special_check(v, addr, off, size);
 }
 
 /* The bytes of a map that neither programs nor user space can change, NULL when it is not one. */
@@ -323,6 +348,29 @@ static int atomic_target(struct ver *v, const struct op *op)
 	}
 }
 
+/* The old value goes into register `out`, as by a load. When that is the address register too, the
+ * memory is written first and the old value is any number. */
+static int atomic_fetch(struct ver *v, const struct op *op, unsigned out, struct access a)
+{
+	int err;
+
+	if (out != op->dst) {
+		err = reg_write(v, out, a.size == 8);
+		a.reg = (int)out;
+		return err ? err : mem_access(v, op->dst, &a);
+	}
+	a.write = true;
+	err = mem_access(v, op->dst, &a);
+	if (!err)
+		err = reg_write(v, out, a.size == 8);
+	if (!err) {
+		reg_set_unknown(reg(v, out));
+		if (a.size < 8)
+			reg(v, out)->s = scalar_trunc(&reg(v, out)->s, 8 * a.size);
+	}
+	return err;
+}
+
 /* Read, modify, write: a read (into the register that fetches) and a write of an unknown number. */
 static int atomic_step(struct ver *v, const struct op *op)
 {
@@ -334,18 +382,12 @@ static int atomic_step(struct ver *v, const struct op *op)
 		err = atomic_target(v, op);
 	if (!err)
 		err = mem_access(v, op->dst, &a);
-	if (err)
+	if (!err && out >= 0)
+		err = atomic_fetch(v, op, (unsigned)out, a);
+	if (err || out == op->dst)
 		return err;
 	a.write = true;
-	err = mem_access(v, op->dst, &a);
-	if (!err && out >= 0) {
-		err = reg_write(v, (unsigned)out, a.size == 8);
-		reg_set_unknown(reg(v, (unsigned)out));
-		if (a.size < 8)
-			reg(v, (unsigned)out)->s =
-				scalar_trunc(&reg(v, (unsigned)out)->s, 8 * a.size);
-	}
-	return err;
+	return mem_access(v, op->dst, &a);
 }
 
 int mem_step(struct ver *v)

@@ -31,6 +31,7 @@ struct verify_sub {
 	uint32_t size[5]; /* SUB_ARG_MEM*: bytes */
 };
 
+enum { VERIFY_SPECIALS = 3 };
 enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
 
 struct verify_input {
@@ -42,6 +43,9 @@ struct verify_input {
 	bool key_facts; /* look for constant keys of look-ups, at some cost in states */
 	unsigned log_level; /* LOG_* */
 	const struct verify_sub *subs; /* unit.n_subs rows, or NULL */
+	/* Offsets in a map's value of struct bpf_spin_lock, bpf_timer and bpf_wq, UINT32_MAX where
+	 * there is none. NULL: no map has any. */
+	void (*map_special)(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS]);
 };
 
 /* What later stages may rely on, by op. Only what holds on every path through the op. */
