@@ -66,6 +66,7 @@ for command in '' run asm disasm dump; do
 		not_ok "help of '$command' does not fit a screen"
 	fi
 done
+gives "help of a command by its name" 0 '^skep run ' "$skep" help run
 gives "no command" 2 'no command; .skep --help. lists them' "$skep"
 gives "unknown command" 2 "unknown command 'rnu'; did you mean .skep run" "$skep" rnu
 gives "unknown command without a likely one" 2 'skep --help' "$skep" frobnicate
@@ -106,6 +107,15 @@ else
 	n=$((n + 1))
 	echo "ok $n - a progress bar on a terminal # SKIP no script(1)"
 fi
+gives "no capture of that name" 2 'absent.pcap: No such file' \
+	"$skep" run "$flow" -i "$work/absent.pcap"
+if grep -q 'was not verified' "$err"; then
+	not_ok "warns only of what runs"
+else
+	ok "warns only of what runs"
+fi
+gives "output to -" 2 '^skep: -: output goes to files' "$skep" run "$flow" -i "$capture" -o -
+gives "trace to -" 2 '^skep: -: output goes to files' "$skep" run "$flow" -i "$capture" --trace -
 gives "output" 0 'written +156 packets' "$skep" run "$flow" -i "$capture" -o "$work/passed.pcap"
 gives "the output is a capture that passes" 0 '^  XDP_PASS +156 +100.0' \
 	"$skep" run "$flow" -i "$work/passed.pcap"
@@ -150,6 +160,8 @@ gives "a bad line of the map file" 2 'maps:4: .deny4 24.: expected MAP KEY VALUE
 	"$skep" run "$firewall" -i "$capture" --map-file "$work/maps"
 gives "an unknown map" 2 "no map 'deny5'; did you mean 'deny" \
 	"$skep" run "$firewall" -i "$capture" --map 'deny5 1 1'
+gives "a map unlike any" 2 "no map 'unheard_of'; the object has: .*deny4" \
+	"$skep" run "$firewall" -i "$capture" --map 'unheard_of 1 1'
 gives "a bad address" 2 "'198.51.100': expected an IPv4 address for addr" \
 	"$skep" run "$firewall" -i "$capture" --map 'deny4 24,198.51.100 0'
 gives "an unknown struct" 2 "no struct 'dorp'" \

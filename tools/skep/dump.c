@@ -144,8 +144,9 @@ static dump_fn find_stage(const char *name)
 		if (strcmp(stages[i].name, name) == 0)
 			return stages[i].dump;
 	guess = suggest(name, N_STAGES, stage_name_at, NULL);
-	ui_unable("dump: '%s' is nothing to dump; %s%s", name,
-		  guess ? "did you mean " : "there are xlated and jited", guess ? guess : "");
+	ui_unable("dump: '%s' is nothing to dump; %s%s%s", name,
+		  guess ? "did you mean " : "there are xlated and jited", guess ? guess : "",
+		  guess ? "?" : "");
 	return NULL;
 }
 

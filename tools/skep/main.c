@@ -51,6 +51,8 @@ static int dispatch(int argc, char **argv)
 {
 	if (argc < 2)
 		return ui_unable("no command; `skep --help` lists them");
+	if (argc == 3 && strcmp(argv[1], "help") == 0)
+		return dispatch(3, (char *[]){ argv[0], argv[2], (char *)"--help", NULL });
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help();

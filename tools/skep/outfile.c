@@ -16,6 +16,14 @@ int outfile_failed(const char *path, int err, struct report *r)
 	return report_fail(r, err, "%s: cannot be written: %s", path, strerror(-err));
 }
 
+int outfile_check(const char *path, struct report *r)
+{
+	if (strcmp(path, "-") != 0)
+		return 0;
+	return report_fail(r, -EINVAL,
+			   "-: output goes to files; say /dev/stdout, or ./- for a file");
+}
+
 static int open_direct(const char *path, struct report *r, int *fd)
 {
 	*fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -27,8 +35,11 @@ int outfile_open(const char *path, struct report *r, struct outfile *out, int *f
 	struct outfile o = { .path = path };
 	struct stat st;
 	mode_t mask;
+	int err = outfile_check(path, r);
 
 	*out = o;
+	if (err)
+		return err;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return open_direct(path, r, fd);
 	if (asprintf(&o.temp, "%s.XXXXXX", path) < 0)

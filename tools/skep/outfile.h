@@ -15,6 +15,9 @@ struct outfile {
 	char *temp; /* NULL: written directly */
 };
 
+/* -EINVAL with a message for "-", which means a file to nobody who writes it. */
+int outfile_check(const char *path, struct report *r);
+
 /* Opens a file to write; *fd is the caller's. 0 or -errno with a message. */
 int outfile_open(const char *path, struct report *r, struct outfile *out, int *fd);
 

@@ -2,6 +2,7 @@
 #include "skep/packets.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct work {
 	struct capture_out out;
 	struct progress progress;
 	uint64_t round;
+	bool warned;
 	uint8_t *packet; /* ENGINE_OUT_MAX bytes, one packet on its way out */
 };
 
@@ -61,12 +63,22 @@ static int take_shot(struct work *w, const struct shot *s, uint64_t number)
 	return v->passed && w->out.dumper && w->round == 0 ? write_shot(w, s) : 0;
 }
 
+/* Says the job's warning when the first packets are about to run. */
+static void warn_once(struct work *w)
+{
+	if (w->job->warning && !w->warned && w->engine.n) {
+		ui_note("%s", w->job->warning);
+		w->warned = true;
+	}
+}
+
 static int run_batch(struct work *w, uint64_t first)
 {
 	unsigned ran;
 	uint64_t ns;
 	int err;
 
+	warn_once(w);
 	engine_run(&w->engine, &ns, &ran);
 	w->result->ns += ns;
 	if (ran && vec_push(&w->result->samples, (double)ns / ran))

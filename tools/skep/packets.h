@@ -17,6 +17,7 @@ struct packets_job {
 	const char *in, *out; /* paths; out may be NULL */
 	uint64_t repeat;
 	struct events *events; /* emptied after each batch */
+	const char *warning;   /* said before the first packet runs; may be NULL */
 };
 
 enum { VERDICTS_MAX = 128 };

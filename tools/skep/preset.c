@@ -30,15 +30,31 @@ static void add_name(struct names *names, const char *name)
 		names->at[names->n++] = name;
 }
 
+/* "a, b, c", cut to the buffer. */
+static void list_names(const struct names *names, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < names->n && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "", names->at[i]);
+}
+
 static int not_found(const struct names *names, const char *where, const char *kind,
 		     const char *name, struct report *r)
 {
 	const char *guess = suggest(name, names->n, name_at, names);
+	char all[512];
 
 	if (guess)
 		return report_fail(r, -ENOENT, "%s: no %s '%s'; did you mean '%s'?", where, kind,
 				   name, guess);
-	return report_fail(r, -ENOENT, "%s: no %s '%s' in the object", where, kind, name);
+	if (!names->n)
+		return report_fail(r, -ENOENT, "%s: no %s '%s'; the object has none", where, kind,
+				   name);
+	list_names(names, all, sizeof(all));
+	return report_fail(r, -ENOENT, "%s: no %s '%s'; the object has: %s", where, kind, name,
+			   all);
 }
 
 /* Writes the variable of one section if it is there. 1: done, 0: not here, or -errno. */

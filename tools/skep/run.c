@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,11 +93,27 @@ static int trace_open(const char *path, struct report *r)
 
 	if (!path)
 		return 0;
+	if (outfile_check(path, r))
+		return -EINVAL;
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return outfile_failed(path, -errno, r);
 	trace_set_fd(fd); /* open until the process ends */
 	return 0;
+}
+
+/* What to say when only the structure of what runs has been checked, to be freed; else NULL. */
+static char *warning_of(const char *path, const struct bpf_program *p)
+{
+	char *text = NULL;
+
+	if (!prog_is_verified(p) &&
+	    asprintf(&text,
+		     "%s: program '%s' was not verified, only its structure was checked; run "
+		     "only what you trust",
+		     path, bpf_program__name(p)) < 0)
+		return NULL;
+	return text;
 }
 
 /* The loaded program on the capture, and what came out of it. */
@@ -110,6 +127,7 @@ static int run_loaded(const struct run_values *v, const char *path, struct bpf_o
 				   .repeat = v->repeat ? v->repeat : 1 };
 	struct packets_result result;
 	struct events events;
+	char *warning;
 	int err = events_open(o, v->types.at, v->types.n, r, &events);
 
 	if (err)
@@ -120,22 +138,15 @@ static int run_loaded(const struct run_values *v, const char *path, struct bpf_o
 		events_close(&events);
 		return err;
 	}
+	job.warning = warning = warning_of(path, p);
 	err = packets_run(&job, r, &result);
 	if (!err)
 		result_print(&(struct result_view){ path, o, p, &job, &result, &events, v->all },
 			     v->json);
 	packets_free(&result);
 	events_close(&events);
+	free(warning);
 	return err;
-}
-
-/* Says so when only the structure of what runs has been checked. */
-static void note_unverified(const char *path, const struct bpf_program *p)
-{
-	if (!prog_is_verified(p))
-		ui_note("%s: program '%s' was not verified, only its structure was checked; run "
-			"only what you trust",
-			path, bpf_program__name(p));
 }
 
 static int run_object(const struct run_values *v, const char *path, struct report *r)
@@ -152,7 +163,6 @@ static int run_object(const struct run_values *v, const char *path, struct repor
 	if (!err)
 		err = load(v, path, o, r);
 	if (!err) {
-		note_unverified(path, p);
 		maps_touch(o);
 		err = run_loaded(v, path, o, p, r);
 	}
