@@ -15,7 +15,8 @@
  *
  * The descriptor is checked before each use, as an application may have closed all descriptors or
  * reused the number. A child of fork(2) shares the file with its parent, so it never writes to
- * it: it gets a window of its own when it loads a program.
+ * it: it gets a window of its own when it loads a program. And the parent leaves alone what a child
+ * may still run: the room of an image that a fork has seen is not used again.
  */
 #include "jit/image.h"
 
@@ -47,6 +48,7 @@ struct window {
 	int fd;
 	dev_t dev;
 	ino_t ino;
+	size_t kept;	       /* bytes that stay code for the sake of children */
 	VEC(struct room) free; /* sorted by offset, apart from each other */
 	uint8_t *mapped;       /* one byte for each block */
 };
@@ -56,6 +58,7 @@ static struct {
 	pthread_once_t once;
 	struct window *window; /* where new images go, if `usable` */
 	bool usable;
+	uint64_t forks; /* of this process and, before it began, of its parents */
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT };
 
 /* struct image with what only this file knows. */
@@ -63,11 +66,13 @@ struct placed {
 	struct image image;
 	struct window *window;
 	size_t off;
+	uint64_t forks; /* before it was placed */
 };
 
 static void before_fork(void)
 {
 	pthread_mutex_lock(&pool.lock);
+	pool.forks++;
 }
 
 static void after_fork(void)
@@ -396,6 +401,21 @@ static int place(struct placed *p, const uint8_t *bytes)
 	return err;
 }
 
+/* With the lock held: into the window, or a new one when the old one is full of what was kept. */
+static int place_somewhere(struct placed *p, const uint8_t *bytes)
+{
+	int err = window_current(&p->window);
+
+	p->forks = pool.forks;
+	if (!err)
+		err = place(p, bytes);
+	if (err != -ENOMEM || !p->window || p->window->kept < room_size(&p->image))
+		return err;
+	pool.usable = false;
+	err = window_current(&p->window);
+	return err ? err : place(p, bytes);
+}
+
 static int image_place(struct placed *p, struct code *c)
 {
 	uint8_t *bytes = mem_zalloc(c->size, 1);
@@ -406,9 +426,7 @@ static int image_place(struct placed *p, struct code *c)
 	pthread_once(&pool.once, pool_once);
 	pthread_mutex_lock(&pool.lock);
 	if (!err)
-		err = window_current(&p->window);
-	if (!err)
-		err = place(p, bytes);
+		err = place_somewhere(p, bytes);
 	pthread_mutex_unlock(&pool.lock);
 	mem_free(bytes);
 	if (err)
@@ -420,16 +438,19 @@ static int image_place(struct placed *p, struct code *c)
 	return 0;
 }
 
-/* The code's room is traps again. */
+/* The code's room is traps again, unless a child may still have the program. */
 static void image_remove(struct placed *p)
 {
 	size_t size = room_size(&p->image);
+	struct window *w = p->window;
 
 	pthread_mutex_lock(&pool.lock);
-	if (p->window == pool.window && pool.usable && window_usable(p->window)) {
-		if (!trap_fill(p->window, p->off, size)) {
-			blocks_unmap(p->window, p->off, size);
-			room_give(p->window, p->off, size);
+	if (p->forks != pool.forks) {
+		w->kept += size;
+	} else if (w == pool.window && pool.usable && window_usable(w)) {
+		if (!trap_fill(w, p->off, size)) {
+			blocks_unmap(w, p->off, size);
+			room_give(w, p->off, size);
 		}
 	}
 	pthread_mutex_unlock(&pool.lock);

@@ -171,6 +171,34 @@ static void fork_keeps_apart(void **state)
 	unit_free(w);
 }
 
+/* What a parent gives back stays whole in a child that still has it. */
+static void parent_leaves_child_its_code(void **state)
+{
+	struct unit *u = unit_from("r0 = 1\nexit\n"), *w = unit_from("r0 = 2\nexit\n");
+	struct image *mine = image_of(u, NULL), *next;
+	int go[2], status;
+	pid_t pid;
+	char c = 0;
+
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		status = read(go[0], &c, 1) == 1;
+		_exit(status && helper_call(mine->entry, 0, 0, 0, 0, 0) == 1 ? 1 : 0);
+	}
+	image_free(mine);
+	next = image_of(w, NULL);
+	assert_int_equal(helper_call(next->entry, 0, 0, 0, 0, 0), 2);
+	assert_int_equal(write(go[1], &c, 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	image_free(next);
+	close(go[0]);
+	close(go[1]);
+	unit_free(u);
+	unit_free(w);
+}
+
 /* An application that closes all descriptors, and opens a file of its own at that number. */
 static void lost_descriptor(void **state)
 {
@@ -275,6 +303,7 @@ int main(void)
 		cmocka_unit_test(room_is_reused),
 		cmocka_unit_test(threads),
 		cmocka_unit_test(fork_keeps_apart),
+		cmocka_unit_test(parent_leaves_child_its_code),
 		cmocka_unit_test(lost_descriptor),
 		cmocka_unit_test(every_allocation_fails),
 		cmocka_unit_test(refusals),
