@@ -50,14 +50,15 @@ struct callee {
 
 /* What r2 of a tail call (a PROG_ARRAY map object) points to: struct map's tail member lies at
  * TAIL_ARRAY_OFFSET of struct map. slot[i] is NULL or a callee that stays valid while the caller
- * runs. Loaded with acquire order. */
+ * runs. Loaded with acquire order. The slots lie at TAIL_SLOTS_OFFSET of struct map, where native
+ * code looks. */
 struct tail_array {
 	uint32_t n; /* max_entries */
 	uint32_t pad;
 	const struct callee **slot;
 };
 
-enum { TAIL_CALL_LIMIT = 33 };
+enum { TAIL_CALL_LIMIT = 33, TAIL_SLOTS_OFFSET = 512 };
 
 /* A callback pointer (the value of LDFUNC) is a native address, or, in the interpreter, one with
  * bit 63 set. Helpers call it only through callback_call. */

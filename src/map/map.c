@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/percpu.h"
 #include "map/impl.h"
+#include "map/obj_array.h"
 #include "map/types.h"
 #include "map/value.h"
 
@@ -74,6 +75,16 @@ static int inner_copy(struct map *m)
 	return m->desc.inner ? 0 : -ENOMEM;
 }
 
+_Static_assert(sizeof(struct map) <= TAIL_SLOTS_OFFSET, "slots lie behind the map");
+
+/* Slots of arrays of objects are part of the map. */
+static size_t map_size(const struct map_type *t, const struct map_desc *d)
+{
+	if (t->ops->create != obj_array_create)
+		return sizeof(struct map);
+	return TAIL_SLOTS_OFFSET + (size_t)d->max_entries * sizeof(void *);
+}
+
 int map_create(const struct map_desc *d, struct map **out)
 {
 	const struct map_type *t = map_type_find(d->type);
@@ -85,7 +96,7 @@ int map_create(const struct map_desc *d, struct map **out)
 	err = percpu_init();
 	if (err)
 		return err;
-	m = mem_zalloc(1, sizeof(*m));
+	m = mem_zalloc(1, map_size(t, d));
 	if (!m)
 		return -ENOMEM;
 	obj_init(&m->obj, OBJ_MAP, map_free);

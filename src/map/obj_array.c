@@ -37,8 +37,8 @@ int obj_array_create(struct map *m)
 		return -ENOMEM;
 	m->priv = a;
 	m->tail.n = m->desc.max_entries;
-	m->tail.slot = mem_zalloc(n, sizeof(*m->tail.slot));
-	return m->tail.slot ? 0 : -ENOMEM;
+	m->tail.slot = (const struct callee **)((uint8_t *)m + TAIL_SLOTS_OFFSET);
+	return 0;
 }
 
 void obj_array_destroy(struct map *m)
@@ -49,7 +49,6 @@ void obj_array_destroy(struct map *m)
 		obj_put(a->ref[i].obj);
 		defer_free(a->ref[i].defer);
 	}
-	mem_free(m->tail.slot);
 	mem_free(a);
 }
 

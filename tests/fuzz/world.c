@@ -17,9 +17,12 @@
 struct tail_map {
 	struct map_desc desc;
 	struct tail_array tail;
+	uint8_t rest[TAIL_SLOTS_OFFSET - TAIL_ARRAY_OFFSET - sizeof(struct tail_array)];
+	const struct callee *slot[GEN_UNITS];
 };
 
 _Static_assert(offsetof(struct tail_map, tail) == TAIL_ARRAY_OFFSET, "tail_array lies there");
+_Static_assert(offsetof(struct tail_map, slot) == TAIL_SLOTS_OFFSET, "slots lie there");
 
 struct world {
 	uint8_t mem[2 * WORLD_HALF];
@@ -242,12 +245,11 @@ static void run_loaded(const struct loaded p[GEN_UNITS], const struct gen_case *
 		       struct outcome *out)
 {
 	struct world *w = world_get();
-	const struct callee *slots[GEN_UNITS] = { NULL };
 	uint64_t args[5];
 
-	for (unsigned i = 1; i < c->n_units; i++)
-		slots[i - 1] = &p[i].callee;
-	w->map.tail = (struct tail_array){ .n = c->n_units, .slot = slots };
+	for (unsigned i = 0; i < GEN_UNITS; i++)
+		w->map.slot[i] = i + 1 < c->n_units ? &p[i + 1].callee : NULL;
+	w->map.tail = (struct tail_array){ .n = c->n_units, .slot = w->map.slot };
 	memcpy(w->mem, fresh_memory(), sizeof(w->mem));
 	arguments(c, args);
 	percpu_self = percpu_base(0);

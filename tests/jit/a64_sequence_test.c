@@ -27,17 +27,20 @@ static const struct shape {
 #define SHAPE(bpf, native)	   { bpf, native, NULL },
 #define SHAPE_ON(cpu, bpf, native) { bpf, native, cpu },
 #define COST(...)
+#define COST_OF(...)
 #include "a64_sequence.def"
 };
 
 static const struct cost {
 	const char *name, *bpf;
 	unsigned cycles[CPUS], uops[CPUS];
+	unsigned skip, take; /* lines of the text; take 0: all */
 } costs[] = {
 #define SHAPE(...)
 #define SHAPE_ON(...)
-#define COST(bpf, c1, c2, c3, c4, u1, u2, u3, u4)                                                  \
-	{ #bpf, bpf "\nexit\nexit\n", { c1, c2, c3, c4 }, { u1, u2, u3, u4 } },
+#define COST(bpf, c1, c2, c3, c4, u1, u2, u3, u4) COST_OF(0, 0, bpf, c1, c2, c3, c4, u1, u2, u3, u4)
+#define COST_OF(skip, take, bpf, c1, c2, c3, c4, u1, u2, u3, u4)                                   \
+	{ #bpf, bpf "\nexit\nexit\n", { c1, c2, c3, c4 }, { u1, u2, u3, u4 }, skip, take },
 #include "a64_sequence.def"
 };
 
@@ -150,11 +153,18 @@ static void rows_write(FILE *f)
 	char text[TEXT];
 
 	for (int i = 0; i < COSTS; i++) {
+		unsigned n = 0, end = costs[i].take ? costs[i].skip + costs[i].take : TEXT;
+
 		show(costs[i].bpf, NULL, text);
-		fprintf(f, "# LLVM-MCA-BEGIN row%d\n%s# LLVM-MCA-END\n", i, text);
+		fprintf(f, "# LLVM-MCA-BEGIN row%d\n", i);
 		printf("# %s\n", costs[i].name);
-		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), n++) {
+			if (n < costs[i].skip || n >= end)
+				continue;
+			fprintf(f, "%s\n", line);
 			printf("#     %s\n", line);
+		}
+		fputs("# LLVM-MCA-END\n", f);
 	}
 }
 

@@ -285,8 +285,9 @@ static void percpu(void **state)
 static struct {
 	struct map_desc desc;
 	struct tail_array tail;
+	uint8_t rest[TAIL_SLOTS_OFFSET - TAIL_ARRAY_OFFSET - sizeof(struct tail_array)];
+	const struct callee *slots[4];
 } array;
-static const struct callee *slots[4];
 static struct callee callee[4];
 
 static struct image *tail_image(const char *text, unsigned n)
@@ -299,8 +300,8 @@ static struct image *tail_image(const char *text, unsigned n)
 	u->n_refs = 1;
 	i = image_of(u, NULL);
 	callee[n] = (struct callee){ i->tail_entry, NULL };
-	slots[n] = &callee[n];
-	array.tail = (struct tail_array){ 4, 0, slots };
+	array.slots[n] = &callee[n];
+	array.tail = (struct tail_array){ 4, 0, array.slots };
 	unit_free(u);
 	return i;
 }
@@ -322,9 +323,9 @@ static void tail_calls(void **state)
 	assert_int_equal(helper_call(a->entry, (uintptr_t)&count, 0, 0, 0, 0), 2);
 	assert_int_equal(count, TAIL_CALL_LIMIT);
 	assert_int_equal(helper_call(c->entry, 0, 0, 0, 0, 0), 105);
-	slots[3] = NULL;
+	array.slots[3] = NULL;
 	assert_int_equal(helper_call(c->entry, 0, 0, 0, 0, 0), 109);
-	slots[3] = &callee[3];
+	array.slots[3] = &callee[3];
 	callee[3].native = NULL;
 	assert_int_equal(helper_call(c->entry, 0, 0, 0, 0, 0), 109);
 	image_free(a);

@@ -213,7 +213,7 @@ static void tail_enter(struct builder *b, const struct frame *f, uint32_t out)
 	EMIT(b, LDR_X_U, TMP2, ADDRESS, b->tail_tp);
 	EMIT(b, SUBSI, 0, A64_ZR, TMP2, TAIL_CALL_LIMIT, 0);
 	a64_cond(b, A64_HS, out);
-	EMIT(b, LDR_X_U, TMP, R2, TAIL + offsetof(struct tail_array, slot));
+	EMIT(b, ADDI, 1, TMP, R2, TAIL_SLOTS_OFFSET, 0);
 	EMIT(b, LDR_X_R, TMP, TMP, R3, A64_UXTW, 1);
 	a64_branch_zero(b, false, TMP, true, out);
 	EMIT(b, LDR_X_U, TMP, TMP, offsetof(struct callee, native));

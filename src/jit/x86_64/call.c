@@ -198,8 +198,7 @@ static void tail_enter(struct builder *b, const struct frame *f, uint32_t out)
 	x_cmp_fs_i8(b, b->tail_tp, TAIL_CALL_LIMIT);
 	x86_jcc(b, CC_AE, out);
 	x_mov_rr(b, 0, RDX, RDX);
-	x_mov_load(b, 1, TMP, RSI, TAIL + offsetof(struct tail_array, slot));
-	x_mov_load_x(b, 1, TMP, TMP, RDX, 3, 0);
+	x_mov_load_x(b, 1, TMP, RSI, RDX, 3, TAIL_SLOTS_OFFSET);
 	x_test_rr(b, 1, TMP, TMP);
 	x86_jcc(b, CC_E, out);
 	x_mov_load(b, 1, TMP, TMP, offsetof(struct callee, native));
