@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Adds up meson's testlog.json files: every TAP subtest counts as one; one that is
-known not to hold yet (TODO) as skipped. The last line is
-`N passed, N failed[, N skipped]`; the exit status is 1 when something failed or nothing ran."""
+known not to hold yet (TODO) as skipped. The last line is `N passed, N failed[, N skipped]`,
+above it what failed and why; the exit status is 1 when something failed or nothing ran."""
 import json
 import re
 import sys
+from itertools import takewhile
 
 POINT = re.compile(r"^(not )?ok\b(?:[^#]|\\#)*(?:#\s*(skip|todo)\b)?", re.I)
 
@@ -33,6 +34,21 @@ def count(test):
     return passed, failed, skipped
 
 
+def reasons(test):
+    """The points that failed, each with the comments around it (at most 5 before and behind);
+    without such a point the last lines that the test printed."""
+    lines = test.get("stdout", "").splitlines()
+    shown = []
+    for i, line in enumerate(lines):
+        point = POINT.match(line)
+        if not point or not point[1] or point[2]:
+            continue
+        before = list(takewhile(lambda s: s.startswith("#"), reversed(lines[max(i - 5, 0) : i])))
+        behind = takewhile(lambda s: s.startswith("#"), lines[i + 1 : i + 6])
+        shown += [*reversed(before), line, *behind]
+    return shown or (lines + test.get("stderr", "").splitlines())[-5:]
+
+
 def main(paths):
     total = [0, 0, 0]
     for path in paths:
@@ -50,6 +66,7 @@ def main(paths):
             total = [a + b for a, b in zip(total, sums)]
             if sums[1]:
                 print(f"FAILED {path}: {test['name']}: {test['result']}, {sums[1]} failed")
+                print("\n".join("    " + line for line in reasons(test)[:40]))
     passed, failed, skipped = total
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed or not passed else 0
