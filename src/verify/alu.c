@@ -19,8 +19,7 @@ static bool is_shift(const struct op *op)
 	return op->code == OP_LSH || op->code == OP_RSH || op->code == OP_ARSH;
 }
 
-static struct scalar number_alu(const struct op *op, const struct scalar *a,
-				const struct scalar *b)
+static struct scalar number_alu(const struct op *op, const struct scalar *a, const struct scalar *b)
 {
 	bool half = op->mode & OP_W32;
 	int alu = alu_of(op);
@@ -154,7 +153,8 @@ static int alu_imm_check(struct ver *v, const struct op *op)
 	if (op->mode & OP_REG)
 		return 0;
 	if ((op->code == OP_DIV || op->code == OP_MOD || op->code == OP_SDIV ||
-	     op->code == OP_SMOD) && !op->imm)
+	     op->code == OP_SMOD) &&
+	    !op->imm)
 		return fail(v, -EINVAL, "div by zero");
 	if (is_shift(op) && (op->imm < 0 || op->imm >= bits))
 		return fail(v, -EINVAL, "invalid shift %d", (int)op->imm);
@@ -245,8 +245,8 @@ static int move_reg(struct ver *v, const struct op *op)
 		return err;
 	if (reg_is_ptr(src))
 		return move_pointer(v, op);
-	same = op->mode & OP_SX ? number_fits(src, 8 * op_size(op) - 1) :
-				  number_fits(src, whole ? 64 : 32);
+	same = op->mode & OP_SX ? number_fits(src, 8 * op_size(op) - 1)
+				: number_fits(src, whole ? 64 : 32);
 	if (same)
 		number_share(v, src);
 	reg_set(dst, src);

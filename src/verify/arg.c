@@ -160,14 +160,15 @@ static int kind_check(struct ver *v, unsigned n, uint32_t arg)
 		return fail(v, -EACCES, "R%u type=%s expected=%s", n,
 			    kind_text(r, buf, sizeof(buf)), text);
 	if (arg & ARGF_RELEASE && r->off)
-		return fail(v, -EINVAL, "R%u must have zero offset when passed to release func or "
-					"trusted arg to kfunc",
+		return fail(v, -EINVAL,
+			    "R%u must have zero offset when passed to release func or "
+			    "trusted arg to kfunc",
 			    n);
 	/* Memory may be passed at an offset; objects may not. */
 	if (1ull << r->kind & (MEMORY | K(SCALAR)))
-		return r->flags & RF_RINGBUF && ARG_KIND(arg) == ARG_RINGBUF_MEM ?
-			       unmodified_check(v, n, false) :
-			       0;
+		return r->flags & RF_RINGBUF && ARG_KIND(arg) == ARG_RINGBUF_MEM
+			   ? unmodified_check(v, n, false)
+			   : 0;
 	return unmodified_check(v, n, false);
 }
 
@@ -208,9 +209,9 @@ static int block_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 	if (!c->map)
 		return fail(v, -EACCES, "invalid map_ptr to access map->%s", key ? "key" : "value");
 	err = key ? key_fact(v, c, n) : 0;
-	return err ? err :
-		     range_arg(v, c, n, arg,
-			       key ? c->map->map->key_size : c->map->map->value_size, false, true);
+	return err ? err
+		   : range_arg(v, c, n, arg, key ? c->map->map->key_size : c->map->map->value_size,
+			       false, true);
 }
 
 static int mem_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)

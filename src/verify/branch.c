@@ -90,8 +90,8 @@ static void numbers_refine(const struct op *op, bool taken, struct reg *a, struc
 
 	if (a->kind != KIND_SCALAR || b->kind != KIND_SCALAR)
 		return;
-	some = c.swap ? scalar_assume(c.cmp, c.half, holds, &b->s, &a->s) :
-			scalar_assume(c.cmp, c.half, holds, &a->s, &b->s);
+	some = c.swap ? scalar_assume(c.cmp, c.half, holds, &b->s, &a->s)
+		      : scalar_assume(c.cmp, c.half, holds, &a->s, &b->s);
 	if (some)
 		return;
 	a->s = scalar_any();
@@ -239,8 +239,7 @@ static int jump_cond(struct ver *v, const struct op *op)
 	there = state_push(v, unit_target(v->u, v->op), v->op);
 	if (!there)
 		return -E2BIG;
-	if (eq && !(op->mode & (OP_REG | OP_W32)) && !op->imm &&
-	    reg(v, op->dst)->flags & RF_NULL) {
+	if (eq && !(op->mode & (OP_REG | OP_W32)) && !op->imm && reg(v, op->dst)->flags & RF_NULL) {
 		null_check(v, there, op);
 		return 0;
 	}

@@ -12,7 +12,7 @@ struct pair {
 };
 
 static const struct pair pairs[] = {
-#define MAP(type, name) { BPF_MAP_TYPE_##type, BPF_FUNC_##name, true },
+#define MAP(type, name)	  { BPF_MAP_TYPE_##type, BPF_FUNC_##name, true },
 #define TAKES(name, type) { BPF_MAP_TYPE_##type, BPF_FUNC_##name, false },
 #include "verify/compat.def"
 };
@@ -61,8 +61,9 @@ static int call_allowed(struct ver *v, uint32_t id, struct call *c)
 		return fail(v, -EINVAL, "program of this type cannot use helper bpf_%s#%u", h->name,
 			    id);
 	if (h->flags & HELPER_GPL && !v->in->gpl)
-		return fail(v, -EINVAL, "cannot call GPL-restricted function from non-GPL "
-					"compatible program");
+		return fail(v, -EINVAL,
+			    "cannot call GPL-restricted function from non-GPL "
+			    "compatible program");
 	if (h->flags & HELPER_SLEEPS && !v->in->sleepable)
 		return fail(v, -EINVAL, "helper call might sleep in a non-sleepable prog");
 	return 0;
@@ -76,10 +77,10 @@ bool is_sockmap(const struct map_desc *m)
 /* Programs that cannot meet a locked socket may change socket maps. */
 static bool sockmap_may(const struct ver *v, uint32_t helper)
 {
-	static const uint64_t types =
-		HELPER_ON(SOCKET_FILTER) | HELPER_ON(SCHED_CLS) | HELPER_ON(SCHED_ACT) |
-		HELPER_ON(XDP) | HELPER_ON(SK_REUSEPORT) | HELPER_ON(FLOW_DISSECTOR) |
-		HELPER_ON(SK_LOOKUP);
+	static const uint64_t types = HELPER_ON(SOCKET_FILTER) | HELPER_ON(SCHED_CLS) |
+				      HELPER_ON(SCHED_ACT) | HELPER_ON(XDP) |
+				      HELPER_ON(SK_REUSEPORT) | HELPER_ON(FLOW_DISSECTOR) |
+				      HELPER_ON(SK_LOOKUP);
 	uint32_t type = v->in->prog_type;
 
 	if (helper == BPF_FUNC_map_delete_elem && type == BPF_PROG_TYPE_SOCK_OPS)
@@ -112,8 +113,9 @@ static int call_map(struct ver *v, struct call *c)
 static int call_fill(struct ver *v, const struct call *c)
 {
 	for (uint32_t i = 0; i < c->raw_size; i++) {
-		struct access a = { .off = (int32_t)i, .size = 1, .write = true, .reg = -1,
-				    .helper = true };
+		struct access a = {
+			.off = (int32_t)i, .size = 1, .write = true, .reg = -1, .helper = true
+		};
 		int err = mem_access(v, c->raw_reg, &a);
 
 		if (err)
@@ -172,10 +174,9 @@ static int call_special(struct ver *v, const struct call *c)
 			return fail(v, -EINVAL, "tail_call would lead to reference leak");
 		return call_tail(v, c);
 	case BPF_FUNC_get_local_storage:
-		return reg_is_zero(reg(v, 2)) ?
-			       precise_mark(v, 2) :
-			       fail(v, -EINVAL,
-				    "get_local_storage() doesn't support non-zero flags");
+		return reg_is_zero(reg(v, 2))
+			   ? precise_mark(v, 2)
+			   : fail(v, -EINVAL, "get_local_storage() doesn't support non-zero flags");
 	case BPF_FUNC_loop:
 		return call_loop(v, c);
 	default:
@@ -188,11 +189,16 @@ static int call_special(struct ver *v, const struct call *c)
 static enum kind ret_kind(uint32_t ret)
 {
 	static const uint8_t kinds[] = {
-		[RET_INT] = KIND_SCALAR,     [RET_VOID] = KIND_NONE,
-		[RET_MAP_VALUE] = KIND_MAP_VALUE, [RET_SOCKET] = KIND_SOCK,
-		[RET_SOCK_COMMON] = KIND_SOCK_COMMON, [RET_TCP_SOCK] = KIND_TCP_SOCK,
-		[RET_RINGBUF_MEM] = KIND_MEM, [RET_DYNPTR_MEM] = KIND_MEM,
-		[RET_PERCPU] = KIND_BTF,     [RET_BTF] = KIND_BTF,
+		[RET_INT] = KIND_SCALAR,
+		[RET_VOID] = KIND_NONE,
+		[RET_MAP_VALUE] = KIND_MAP_VALUE,
+		[RET_SOCKET] = KIND_SOCK,
+		[RET_SOCK_COMMON] = KIND_SOCK_COMMON,
+		[RET_TCP_SOCK] = KIND_TCP_SOCK,
+		[RET_RINGBUF_MEM] = KIND_MEM,
+		[RET_DYNPTR_MEM] = KIND_MEM,
+		[RET_PERCPU] = KIND_BTF,
+		[RET_BTF] = KIND_BTF,
 		[RET_KPTR] = KIND_BTF,
 	};
 

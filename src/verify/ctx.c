@@ -6,14 +6,14 @@
 
 enum { NARROW = 1, ANY = 2, WIDE = 4 };
 
-#define SCALAR KIND_SCALAR
-#define PKT KIND_PKT
-#define PKT_END KIND_PKT_END
-#define PKT_META KIND_PKT_META
-#define FLOW_KEYS KIND_FLOW_KEYS
-#define SOCK KIND_SOCK
-#define OR_NULL 0x80
-#define SOCK_OR_NULL (KIND_SOCK | OR_NULL)
+#define SCALAR		    KIND_SCALAR
+#define PKT		    KIND_PKT
+#define PKT_END		    KIND_PKT_END
+#define PKT_META	    KIND_PKT_META
+#define FLOW_KEYS	    KIND_FLOW_KEYS
+#define SOCK		    KIND_SOCK
+#define OR_NULL		    0x80
+#define SOCK_OR_NULL	    (KIND_SOCK | OR_NULL)
 #define SOCK_COMMON_OR_NULL (KIND_SOCK_COMMON | OR_NULL)
 
 struct row {
@@ -22,11 +22,17 @@ struct row {
 	uint8_t unit, flags, kind;
 };
 
-#define ON(type) (1ull << BPF_PROG_TYPE_##type)
-#define AT(type) (1ull << BPF_##type)
+#define ON(type)	 (1ull << BPF_PROG_TYPE_##type)
+#define AT(type)	 (1ull << BPF_##type)
 #define CTX(types, size) { .read = (types), .off = (size) },
 #define FIELD(o, l, u, f, k, r, w)                                                                 \
-	{ .read = (r), .write = (w), .off = (o), .len = (l), .unit = (u), .flags = (f), .kind = (k) },
+	{ .read = (r),                                                                             \
+	  .write = (w),                                                                            \
+	  .off = (o),                                                                              \
+	  .len = (l),                                                                              \
+	  .unit = (u),                                                                             \
+	  .flags = (f),                                                                            \
+	  .kind = (k) },
 #define WHEN(attach) { .when = (attach) },
 
 static const struct row ctx_rows[] = {

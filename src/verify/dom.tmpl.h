@@ -10,11 +10,11 @@
  * Of U only the low W bits are used; S holds sign-extended values. `mask` has the unknown bits,
  * `val` the known ones, 0 where mask is set.
  */
-#define UMAX ((U)((U) ~(U)0 >> (8 * sizeof(U) - W)))
-#define SBIT ((U)((U)1 << (W - 1)))
-#define SMAX ((S)(UMAX >> 1))
-#define SMIN ((S)(-SMAX - 1))
-#define CUT(x) ((U)((U)(x)&UMAX))
+#define UMAX   ((U)((U) ~(U)0 >> (8 * sizeof(U) - W)))
+#define SBIT   ((U)((U)1 << (W - 1)))
+#define SMAX   ((S)(UMAX >> 1))
+#define SMIN   ((S)(-SMAX - 1))
+#define CUT(x) ((U)((U)(x) & UMAX))
 #define SGN(x) ((S)((U)((U)(CUT(x) ^ SBIT) - SBIT)))
 
 struct DOM {
@@ -247,7 +247,7 @@ static inline struct DOM N(mul)(const struct DOM *a, const struct DOM *b)
 	return r;
 }
 
-static inline struct DOM N(and)(const struct DOM *a, const struct DOM *b)
+static inline struct DOM N (and)(const struct DOM *a, const struct DOM *b)
 {
 	U val = a->val & b->val, some = (a->val | a->mask) & (b->val | b->mask);
 	struct DOM r = { .val = val, .mask = some & ~val & UMAX };
@@ -269,7 +269,7 @@ static inline struct DOM N(or)(const struct DOM *a, const struct DOM *b)
 	return r;
 }
 
-static inline struct DOM N(xor)(const struct DOM *a, const struct DOM *b)
+static inline struct DOM N (xor)(const struct DOM *a, const struct DOM *b)
 {
 	U mask = a->mask | b->mask;
 	struct DOM r = { .val = (a->val ^ b->val) & ~mask & UMAX, .mask = mask };

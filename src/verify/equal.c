@@ -108,10 +108,9 @@ static bool reg_covers(struct idmap *m, const struct reg *old, const struct reg 
 	case KIND_PKT:
 	case KIND_PKT_META:
 		/* Below 0 it says that the end was passed, which decided branches. */
-		return ((int32_t)old->n < 0 ? old->n == cur->n :
-					      (int32_t)cur->n >= (int32_t)old->n) &&
-		       old->off == cur->off &&
-		       ids_match(m, old->id, cur->id) && within(old, cur);
+		return ((int32_t)old->n < 0 ? old->n == cur->n
+					    : (int32_t)cur->n >= (int32_t)old->n) &&
+		       old->off == cur->off && ids_match(m, old->id, cur->id) && within(old, cur);
 	default:
 		return exact(m, old, cur);
 	}

@@ -80,8 +80,9 @@ int hist_stack(struct ver *v, uint8_t frame, uint32_t slot)
 {
 	struct state *s = v->cur;
 	struct hist *last = s->n_hist ? &s->hist[s->n_hist - 1] : NULL;
-	struct hist h = { .op = v->op, .prev = v->prev, .stack = 1, .frame = frame,
-			  .slot = (uint16_t)slot };
+	struct hist h = {
+		.op = v->op, .prev = v->prev, .stack = 1, .frame = frame, .slot = (uint16_t)slot
+	};
 
 	if (last && last->op == v->op && last->prev == v->prev && !last->stack) {
 		last->stack = 1;

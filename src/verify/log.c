@@ -234,8 +234,8 @@ void log_changes(struct ver *v)
 		return;
 	if (v->line_pos && log->text && v->line_pos == log->n && !log->lost) {
 		size_t col = log->n - v->line_start;
-		size_t to = col + COMMENT_TAB / 2 > COMMENT_COLUMN ? col + COMMENT_TAB / 2 :
-								     COMMENT_COLUMN;
+		size_t to =
+		    col + COMMENT_TAB / 2 > COMMENT_COLUMN ? col + COMMENT_TAB / 2 : COMMENT_COLUMN;
 
 		to = (to + COMMENT_TAB - 1) / COMMENT_TAB * COMMENT_TAB;
 		log->text[--log->n] = '\0';

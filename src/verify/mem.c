@@ -8,10 +8,14 @@
 static const char *align_text(const struct reg *r)
 {
 	static const char *const text[KIND_COUNT] = {
-		[KIND_FLOW_KEYS] = "flow keys ", [KIND_MAP_KEY] = "key ",
-		[KIND_MAP_VALUE] = "value ",	 [KIND_CTX] = "context ",
-		[KIND_STACK] = "stack ",	 [KIND_SOCK] = "sock ",
-		[KIND_SOCK_COMMON] = "sock_common ", [KIND_TCP_SOCK] = "tcp_sock ",
+		[KIND_FLOW_KEYS] = "flow keys ",
+		[KIND_MAP_KEY] = "key ",
+		[KIND_MAP_VALUE] = "value ",
+		[KIND_CTX] = "context ",
+		[KIND_STACK] = "stack ",
+		[KIND_SOCK] = "sock ",
+		[KIND_SOCK_COMMON] = "sock_common ",
+		[KIND_TCP_SOCK] = "tcp_sock ",
 		[KIND_XDP_SOCK] = "xdp_sock ",
 	};
 
@@ -24,8 +28,8 @@ int align_check(struct ver *v, const struct reg *r, const struct access *a)
 {
 	bool pkt = reg_has(r, K_PKT);
 	bool strict = v->in->strict_align || a->strict || r->kind == KIND_STACK;
-	struct scalar fixed = scalar_one((uint64_t)((int64_t)(pkt ? IP_ALIGN : 0) + r->off +
-						    a->off));
+	struct scalar fixed =
+	    scalar_one((uint64_t)((int64_t)(pkt ? IP_ALIGN : 0) + r->off + a->off));
 	struct scalar at = scalar_alu(ALU_ADD, &r->s, &fixed);
 	char bits[48];
 
@@ -83,9 +87,9 @@ int region_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, uint
 	if (err)
 		return fail(v, err, "R%u min value is outside of the allowed memory range", addr);
 	if (d->umax >= VAR_OFF_MAX)
-		return fail(v, -EACCES,
-			    "R%u unbounded memory access, make sure to bounds check any such access",
-			    addr);
+		return fail(
+		    v, -EACCES,
+		    "R%u unbounded memory access, make sure to bounds check any such access", addr);
 	err = room_check(v, addr, off + (int64_t)d->umax, size, room, zero_ok);
 	if (err)
 		return fail(v, err, "R%u max value is outside of the allowed memory range", addr);
@@ -238,20 +242,25 @@ static int access_flow_keys(struct ver *v, unsigned addr, const struct access *a
 typedef int (*access_fn)(struct ver *v, unsigned addr, const struct access *a);
 
 static const access_fn accesses[KIND_COUNT] = {
-	[KIND_CTX] = ctx_access,	 [KIND_STACK] = stack_access,
-	[KIND_MAP_VALUE] = access_map_value, [KIND_MAP_KEY] = access_map_key,
-	[KIND_MEM] = access_mem,	 [KIND_BUF] = access_mem,
-	[KIND_PKT] = access_packet,	 [KIND_PKT_META] = access_packet,
-	[KIND_SOCK] = sock_access,	 [KIND_SOCK_COMMON] = sock_access,
-	[KIND_TCP_SOCK] = sock_access,	 [KIND_XDP_SOCK] = sock_access,
+	[KIND_CTX] = ctx_access,
+	[KIND_STACK] = stack_access,
+	[KIND_MAP_VALUE] = access_map_value,
+	[KIND_MAP_KEY] = access_map_key,
+	[KIND_MEM] = access_mem,
+	[KIND_BUF] = access_mem,
+	[KIND_PKT] = access_packet,
+	[KIND_PKT_META] = access_packet,
+	[KIND_SOCK] = sock_access,
+	[KIND_SOCK_COMMON] = sock_access,
+	[KIND_TCP_SOCK] = sock_access,
+	[KIND_XDP_SOCK] = sock_access,
 	[KIND_FLOW_KEYS] = access_flow_keys,
 };
 
 /* Kinds whose accesses are rewritten, so that an op sees that kind only. */
 static bool is_rewritten(uint8_t kind)
 {
-	return kind == KIND_CTX || kind == KIND_BTF ||
-	       kind_rows[kind].props & K_SOCK;
+	return kind == KIND_CTX || kind == KIND_BTF || kind_rows[kind].props & K_SOCK;
 }
 
 static int fact_access(struct ver *v, const struct reg *r)
@@ -292,7 +301,9 @@ int mem_access(struct ver *v, unsigned addr, const struct access *a)
 
 static int load_step(struct ver *v, const struct op *op)
 {
-	struct access a = { .off = op->off, .size = op_size(op), .reg = op->dst,
+	struct access a = { .off = op->off,
+			    .size = op_size(op),
+			    .reg = op->dst,
 			    .sign = op->mode & OP_SX,
 			    .strict = op_has(op, P_ATOMIC) };
 	int err = reg_read(v, op->src, true);
@@ -305,8 +316,12 @@ static int load_step(struct ver *v, const struct op *op)
 static int store_step(struct ver *v, const struct op *op)
 {
 	bool from_reg = op->mode & OP_REG || op->code == OP_STREL;
-	struct access a = { .off = op->off, .size = op_size(op), .write = true,
-			    .reg = from_reg ? op->src : -1, .has_imm = !from_reg, .imm = op->imm,
+	struct access a = { .off = op->off,
+			    .size = op_size(op),
+			    .write = true,
+			    .reg = from_reg ? op->src : -1,
+			    .has_imm = !from_reg,
+			    .imm = op->imm,
 			    .strict = op_has(op, P_ATOMIC) };
 	int err = from_reg ? reg_read(v, op->src, a.size == 8) : 0;
 

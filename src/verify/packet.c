@@ -7,12 +7,18 @@ bool packet_may(const struct ver *v, bool write)
 {
 	enum { NO, READ, BOTH };
 	static const uint8_t may[] = {
-		[BPF_PROG_TYPE_LWT_IN] = READ,	     [BPF_PROG_TYPE_LWT_OUT] = READ,
-		[BPF_PROG_TYPE_LWT_SEG6LOCAL] = READ, [BPF_PROG_TYPE_SK_REUSEPORT] = READ,
-		[BPF_PROG_TYPE_FLOW_DISSECTOR] = READ, [BPF_PROG_TYPE_CGROUP_SKB] = READ,
-		[BPF_PROG_TYPE_SCHED_CLS] = BOTH,    [BPF_PROG_TYPE_SCHED_ACT] = BOTH,
-		[BPF_PROG_TYPE_XDP] = BOTH,	     [BPF_PROG_TYPE_LWT_XMIT] = BOTH,
-		[BPF_PROG_TYPE_SK_SKB] = BOTH,	     [BPF_PROG_TYPE_SK_MSG] = BOTH,
+		[BPF_PROG_TYPE_LWT_IN] = READ,
+		[BPF_PROG_TYPE_LWT_OUT] = READ,
+		[BPF_PROG_TYPE_LWT_SEG6LOCAL] = READ,
+		[BPF_PROG_TYPE_SK_REUSEPORT] = READ,
+		[BPF_PROG_TYPE_FLOW_DISSECTOR] = READ,
+		[BPF_PROG_TYPE_CGROUP_SKB] = READ,
+		[BPF_PROG_TYPE_SCHED_CLS] = BOTH,
+		[BPF_PROG_TYPE_SCHED_ACT] = BOTH,
+		[BPF_PROG_TYPE_XDP] = BOTH,
+		[BPF_PROG_TYPE_LWT_XMIT] = BOTH,
+		[BPF_PROG_TYPE_SK_SKB] = BOTH,
+		[BPF_PROG_TYPE_SK_MSG] = BOTH,
 		[BPF_PROG_TYPE_CGROUP_SOCKOPT] = BOTH,
 	};
 	uint32_t t = v->in->prog_type;
@@ -34,8 +40,8 @@ int packet_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool
 	if ((int32_t)r->n >= 0)
 		fail(v, -EACCES, "invalid access to packet, off=%d size=%d, R%u(id=%u,off=%d,r=%d)",
 		     off, (int)size, addr, r->id, off, (int)r->n);
-	return fail(v, (int32_t)r->n < 0 ? -EINVAL : -EACCES,
-		    "R%u offset is outside of the packet", addr);
+	return fail(v, (int32_t)r->n < 0 ? -EINVAL : -EACCES, "R%u offset is outside of the packet",
+		    addr);
 }
 
 struct find_arg {

@@ -88,8 +88,8 @@ int pointer_math(struct ver *v, const struct op *op, unsigned ptr_n, const struc
 		 const struct reg *num)
 {
 	struct reg r = *ptr, *dst = reg(v, op->dst);
-	int64_t off = op->code == OP_SUB ? ptr->off - (int64_t)num->s.d.val :
-					   ptr->off + (int64_t)num->s.d.val;
+	int64_t off = op->code == OP_SUB ? ptr->off - (int64_t)num->s.d.val
+					 : ptr->off + (int64_t)num->s.d.val;
 	int err;
 
 	if (scalar_is_empty(&num->s)) {

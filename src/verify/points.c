@@ -152,8 +152,7 @@ static int ways_check(struct ver *v, const struct way *way)
 				    "is %u bytes. Too large",
 				    way[s].bytes);
 		if (all > BPF_STACK)
-			return fail(v, -EACCES,
-				    "combined stack size of %u calls is %u. Too large",
+			return fail(v, -EACCES, "combined stack size of %u calls is %u. Too large",
 				    way[s].frames + 1, all);
 	}
 	return 0;

@@ -175,8 +175,7 @@ static enum verdict unfinished(struct ver *v, struct seen *s, bool force, bool *
 	if (v->point[v->op].callback)
 		return state_equal(v, old, cur, MATCH_WITHIN) ? HIT : MISS;
 	if (may_loop(old, cur) && old->may_goto == cur->may_goto &&
-	    old->callback_unroll == cur->callback_unroll &&
-	    state_equal(v, old, cur, MATCH_EXACT)) {
+	    old->callback_unroll == cur->callback_unroll && state_equal(v, old, cur, MATCH_EXACT)) {
 		loop_refuse(v, old);
 		return REFUSE;
 	}
@@ -272,8 +271,7 @@ static int state_keep(struct ver *v)
 int prune_visit(struct ver *v)
 {
 	bool force = v->in->test_states || v->point[v->op].force || v->cur->n_hist > HIST_LONG;
-	bool add = force ||
-		   (v->jumps - v->prev_jumps >= 2 && v->insns - v->prev_insns >= 8);
+	bool add = force || (v->jumps - v->prev_jumps >= 2 && v->insns - v->prev_insns >= 8);
 	struct seen **at = &v->seen[v->op];
 	uint32_t n = 0;
 

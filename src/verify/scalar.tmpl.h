@@ -6,11 +6,11 @@
  * Before inclusion: SC (struct name), F(f) (function names), DOM, D(f), U, S, W for the whole and
  * HDOM, H(f), HU, HS for the half. They are undefined at the end.
  */
-#define HW (W / 2)
-#define HMAX ((U)(((U)1 << HW) - 1))
-#define HSMAX ((HS)(HMAX >> 1))
-#define HSMIN ((HS)(-HSMAX - 1))
-#define HSGN(x) ((HS)((HU)((HU)(((HU)(x)&HMAX) ^ ((HU)1 << (HW - 1))) - ((HU)1 << (HW - 1)))))
+#define HW	(W / 2)
+#define HMAX	((U)(((U)1 << HW) - 1))
+#define HSMAX	((HS)(HMAX >> 1))
+#define HSMIN	((HS)(-HSMAX - 1))
+#define HSGN(x) ((HS)((HU)((HU)(((HU)(x) & HMAX) ^ ((HU)1 << (HW - 1))) - ((HU)1 << (HW - 1)))))
 
 struct SC {
 	struct DOM d;
@@ -128,8 +128,8 @@ static inline bool F(is_empty)(const struct SC *a)
 /* The low half, zero-extended. */
 static inline void F(zext)(struct SC *a)
 {
-	a->d = (struct DOM){ a->w.val, a->w.mask, a->w.umin, a->w.umax, (S)a->w.umin,
-			     (S)a->w.umax };
+	a->d =
+	    (struct DOM){ a->w.val, a->w.mask, a->w.umin, a->w.umax, (S)a->w.umin, (S)a->w.umax };
 	F(sync)(a);
 }
 

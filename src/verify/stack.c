@@ -59,8 +59,9 @@ static int bounds_check(struct ver *v, unsigned addr, int32_t off, uint32_t size
 		if (fixed)
 			return fail(v, -EACCES, "invalid %s stack R%u off=%" PRId64 " size=%d",
 				    what, addr, min, (int)size);
-		return fail(v, -EACCES, "invalid variable-offset %s stack R%u var_off=%s off=%d "
-					"size=%d",
+		return fail(v, -EACCES,
+			    "invalid variable-offset %s stack R%u var_off=%s off=%d "
+			    "size=%d",
 			    what, addr, bits_text(&r->s, bits, sizeof(bits)), off, (int)size);
 	}
 	if (v->sub[f->sub].depth < (uint32_t)-min)

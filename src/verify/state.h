@@ -72,11 +72,11 @@ struct frame {
 	struct reg r[BPF_REGS];
 	struct slot *slot;
 	uint32_t n_slots;
-	uint32_t sub;	   /* subprogram that runs in it */
-	uint32_t callsite; /* op of the call */
-	uint32_t callback_depth; /* callback: how often entered on this path */
-	bool callback;		 /* called by a helper: exit goes back to the call */
-	uint32_t n_refs; /* callback: references held when it began */
+	uint32_t sub;		  /* subprogram that runs in it */
+	uint32_t callsite;	  /* op of the call */
+	uint32_t callback_depth;  /* callback: how often entered on this path */
+	bool callback;		  /* called by a helper: exit goes back to the call */
+	uint32_t n_refs;	  /* callback: references held when it began */
 	int32_t ret_min, ret_max; /* callback: what it may return */
 };
 
@@ -109,13 +109,13 @@ struct state {
 	struct frame *frame[VERIFY_FRAMES];
 	uint32_t top; /* index of the running frame */
 	struct state *parent;
-	uint32_t branches; /* paths from here that are not finished */
-	uint32_t at; /* kept state: the op it was kept at */
+	uint32_t branches;	    /* paths from here that are not finished */
+	uint32_t at;		    /* kept state: the op it was kept at */
 	uint32_t first_op, last_op; /* op at which it began; op before the end of its history */
 	struct hist *hist;
 	uint32_t n_hist, cap_hist;
 	struct refs refs;
-	uint32_t lock; /* id of the held bpf_spin_lock, 0: none */
+	uint32_t lock;	   /* id of the held bpf_spin_lock, 0: none */
 	uint32_t may_goto; /* how often taken on this path */
 	uint32_t callback_unroll;
 	uint32_t dfs_depth;

@@ -15,8 +15,7 @@ static int step_const(struct ver *v)
 static int step_value(struct ver *v, struct reg *r, const struct op *op)
 {
 	if ((uint32_t)op->off >= r->map->value_size)
-		return fail(v, -EINVAL,
-			    "invalid access to map value pointer, value_size=%u off=%u",
+		return fail(v, -EINVAL, "invalid access to map value pointer, value_size=%u off=%u",
 			    r->map->value_size, (uint32_t)op->off);
 	r->kind = KIND_MAP_VALUE;
 	r->off = op->off;
@@ -92,18 +91,18 @@ static int step_refuse(struct ver *v)
 int step(struct ver *v)
 {
 	static int (*const by_form[])(struct ver *v) = {
-		[FORM_ALU] = alu_step,	    [FORM_NEG] = alu_step,
-		[FORM_MOV] = alu_step,	    [FORM_END] = alu_step,
-		[FORM_LDIMM] = step_const,  [FORM_LDMAP] = step_map,
-		[FORM_LDFUNC] = step_func,  [FORM_LD] = mem_step,
-		[FORM_ST] = mem_step,	    [FORM_LDABS] = step_packet_load,
-		[FORM_ATOMIC] = mem_step,   [FORM_ACQ] = mem_step,
-		[FORM_REL] = mem_step,	    [FORM_JA] = branch_step,
-		[FORM_JCOND] = branch_step, [FORM_MAYGOTO] = branch_step,
-		[FORM_CALL] = call_step,    [FORM_CALLSUB] = sub_step,
+		[FORM_ALU] = alu_step,		[FORM_NEG] = alu_step,
+		[FORM_MOV] = alu_step,		[FORM_END] = alu_step,
+		[FORM_LDIMM] = step_const,	[FORM_LDMAP] = step_map,
+		[FORM_LDFUNC] = step_func,	[FORM_LD] = mem_step,
+		[FORM_ST] = mem_step,		[FORM_LDABS] = step_packet_load,
+		[FORM_ATOMIC] = mem_step,	[FORM_ACQ] = mem_step,
+		[FORM_REL] = mem_step,		[FORM_JA] = branch_step,
+		[FORM_JCOND] = branch_step,	[FORM_MAYGOTO] = branch_step,
+		[FORM_CALL] = call_step,	[FORM_CALLSUB] = sub_step,
 		[FORM_CALLKFUNC] = step_refuse, [FORM_CALLX] = step_refuse,
-		[FORM_TAILCALL] = call_step, [FORM_EXIT] = exit_step,
-		[FORM_CAST] = step_refuse,  [FORM_PERCPU] = step_refuse,
+		[FORM_TAILCALL] = call_step,	[FORM_EXIT] = exit_step,
+		[FORM_CAST] = step_refuse,	[FORM_PERCPU] = step_refuse,
 		[FORM_NOSPEC] = step_refuse,
 	};
 

@@ -58,16 +58,17 @@ static int global_arg(struct ver *v, unsigned n, uint8_t want, uint32_t size)
 	bool later;
 
 	if (want == SUB_ARG_SCALAR)
-		return r->kind == KIND_SCALAR ? reg_read(v, n, true) :
-						fail(v, -EINVAL, "R%u is not a scalar", n);
+		return r->kind == KIND_SCALAR ? reg_read(v, n, true)
+					      : fail(v, -EINVAL, "R%u is not a scalar", n);
 	if (want == SUB_ARG_MEM_OR_NULL && reg_is_zero(r))
 		return precise_mark(v, n);
 	if (r->kind == KIND_NONE)
 		return reg_read(v, n, true);
 	if (want == SUB_ARG_CTX)
-		return r->kind == KIND_CTX ? unmodified_check(v, n, false) :
-					     fail(v, -EINVAL, "R%u expected pointer to ctx, but got %s",
-						  n, kind_text(r, buf, sizeof(buf)));
+		return r->kind == KIND_CTX
+			   ? unmodified_check(v, n, false)
+			   : fail(v, -EINVAL, "R%u expected pointer to ctx, but got %s", n,
+				  kind_text(r, buf, sizeof(buf)));
 	if (r->flags & RF_NULL && want != SUB_ARG_MEM_OR_NULL)
 		return fail(v, -EINVAL, "R%u invalid mem access '%s'", n,
 			    kind_text(r, buf, sizeof(buf)));
@@ -80,8 +81,9 @@ static int call_global(struct ver *v, uint32_t sub)
 	int err = 0;
 
 	for (unsigned i = 0; !err && i < s->n_args; i++) {
-		err = reg(v, i + 1)->kind == KIND_NONE ? reg_read(v, i + 1, true) :
-							 global_arg(v, i + 1, s->arg[i], s->size[i]);
+		err = reg(v, i + 1)->kind == KIND_NONE
+			  ? reg_read(v, i + 1, true)
+			  : global_arg(v, i + 1, s->arg[i], s->size[i]);
 		if (!err)
 			err = reg_read(v, i + 1, true);
 	}
@@ -184,12 +186,11 @@ static int range_refuse(struct ver *v, const struct reg *r, int min, int max, co
  * getpeername and getsockname, which older headers lack. */
 static bool attach_always(uint32_t attach)
 {
-	static const uint64_t always = 1ull << BPF_CGROUP_UDP4_RECVMSG |
-				       1ull << BPF_CGROUP_UDP6_RECVMSG |
-				       1ull << BPF_CGROUP_INET4_GETPEERNAME |
-				       1ull << BPF_CGROUP_INET6_GETPEERNAME |
-				       1ull << BPF_CGROUP_INET4_GETSOCKNAME |
-				       1ull << BPF_CGROUP_INET6_GETSOCKNAME | 7ull << 51;
+	static const uint64_t always =
+	    1ull << BPF_CGROUP_UDP4_RECVMSG | 1ull << BPF_CGROUP_UDP6_RECVMSG |
+	    1ull << BPF_CGROUP_INET4_GETPEERNAME | 1ull << BPF_CGROUP_INET6_GETPEERNAME |
+	    1ull << BPF_CGROUP_INET4_GETSOCKNAME | 1ull << BPF_CGROUP_INET6_GETSOCKNAME |
+	    7ull << 51;
 
 	return attach < 64 && always >> attach & 1;
 }

@@ -40,9 +40,8 @@ static const char *const ctx_names[] = {
 static bool is_ctx(const struct btf_obj *b, uint32_t id, uint32_t prog_type)
 {
 	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
-	const char *want = prog_type < sizeof(ctx_names) / sizeof(ctx_names[0]) ?
-				   ctx_names[prog_type] :
-				   NULL;
+	const char *want =
+	    prog_type < sizeof(ctx_names) / sizeof(ctx_names[0]) ? ctx_names[prog_type] : NULL;
 
 	return want && t && btf_kind(t) == BTF_KIND_STRUCT &&
 	       !strcmp(btf_obj_string(b, t->name_off), want);
@@ -63,15 +62,15 @@ static bool has_tag(const struct btf_obj *b, uint32_t func, int i, const char *t
 		const struct btf_type *t = btf_obj_type(b, id);
 		const struct btf_decl_tag *d = (const struct btf_decl_tag *)(t + 1);
 
-		if (btf_kind(t) == BTF_KIND_DECL_TAG && t->type == func &&
-		    d->component_idx == i && !strcmp(btf_obj_string(b, t->name_off), tag))
+		if (btf_kind(t) == BTF_KIND_DECL_TAG && t->type == func && d->component_idx == i &&
+		    !strcmp(btf_obj_string(b, t->name_off), tag))
 			return true;
 	}
 	return false;
 }
 
-static bool arg_make(const struct btf_obj *b, uint32_t func, int i, uint32_t id,
-		     uint32_t prog_type, struct verify_sub *s)
+static bool arg_make(const struct btf_obj *b, uint32_t func, int i, uint32_t id, uint32_t prog_type,
+		     struct verify_sub *s)
 {
 	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
 

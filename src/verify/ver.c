@@ -137,8 +137,9 @@ static void log_stats(struct ver *v)
 			report_add(v->log, s ? "+%u" : "%u", v->sub[s].depth);
 		report_add(v->log, "\n");
 	}
-	report_add(v->log, "processed %u insns (limit %d) max_states_per_insn %u total_states %u "
-			   "peak_states %u mark_read %u\n",
+	report_add(v->log,
+		   "processed %u insns (limit %d) max_states_per_insn %u total_states %u "
+		   "peak_states %u mark_read %u\n",
 		   v->insns, INSN_LIMIT, v->max_states, v->total_states, v->peak_states,
 		   v->longest_walk);
 }
@@ -172,8 +173,9 @@ static int verify_run(struct ver *v)
 int verify(const struct unit *u, const struct verify_input *in, struct report *log,
 	   struct facts **out)
 {
-	struct ver v = { .u = u, .in = in, .log = log, .level = in->log_level,
-			 .begin = time_nsec() };
+	struct ver v = {
+		.u = u, .in = in, .log = log, .level = in->log_level, .begin = time_nsec()
+	};
 	int err = verify_run(&v);
 
 	if (err == -ENOMEM)

@@ -14,9 +14,9 @@ enum { MAY_GOTO_LIMIT = 8388608, BPF_LOOP_LIMIT = 8388608, PKT_OFF_MAX = 0xffff 
 
 /* Where exploration stops to think. */
 struct point {
-	bool prune; /* states are kept and compared here */
-	bool force; /* a state is always kept */
-	bool jump;  /* belongs into the history */
+	bool prune;    /* states are kept and compared here */
+	bool force;    /* a state is always kept */
+	bool jump;     /* belongs into the history */
 	bool callback; /* calls a helper that calls back */
 };
 
@@ -59,8 +59,8 @@ struct ver {
 	uint32_t id_gen;
 	uint32_t insns, jumps, prev_insns, prev_jumps;
 	uint32_t total_states, peak_states, longest_walk, max_states;
-	uint32_t root; /* subprogram that is verified: 0, or a global one */
-	bool print_all; /* the next op is preceded by the whole state */
+	uint32_t root;	    /* subprogram that is verified: 0, or a global one */
+	bool print_all;	    /* the next op is preceded by the whole state */
 	uint16_t scratched; /* registers of the running frame that changed since the last print */
 	uint64_t scratched_slots;
 	size_t line_pos; /* log position after the last op, 0: none */
@@ -143,7 +143,7 @@ void null_mark(struct ver *v, struct state *s, uint32_t regno, bool is_null);
 
 /* -- mem.c, stack.c, ctx.c, packet.c */
 struct access {
-	int32_t off; /* from the address register */
+	int32_t off;   /* from the address register */
 	uint32_t size; /* bytes */
 	bool write;
 	bool sign;   /* sign-extended load */
@@ -179,11 +179,11 @@ struct call {
 	struct helper h;
 	const struct reg *map; /* the argument that is a map, NULL: none */
 	struct reg map_reg;
-	uint32_t ref;	   /* reference among the arguments, 0: none */
-	uint32_t released; /* register whose reference is given up, 0: none */
-	uint32_t size;	   /* of the memory that is returned */
-	uint32_t max_size; /* most bytes of the last SIZE argument */
-	uint32_t sub;	   /* callback + 1 */
+	uint32_t ref;		    /* reference among the arguments, 0: none */
+	uint32_t released;	    /* register whose reference is given up, 0: none */
+	uint32_t size;		    /* of the memory that is returned */
+	uint32_t max_size;	    /* most bytes of the last SIZE argument */
+	uint32_t sub;		    /* callback + 1 */
 	uint32_t raw_reg, raw_size; /* memory that is written during the call */
 };
 int call_step(struct ver *v);

@@ -23,8 +23,8 @@ enum sub_arg { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_MEM_OR_NULL };
 
 struct verify_sub {
 	const char *name;
-	bool global;	  /* verified on its own; callers only see its signature */
-	bool has_proto;	  /* args and n_args are known */
+	bool global;	   /* verified on its own; callers only see its signature */
+	bool has_proto;	   /* args and n_args are known */
 	bool returns_void; /* or anything else that is no number */
 	uint8_t n_args;
 	uint8_t arg[5];	  /* enum sub_arg */
@@ -36,11 +36,11 @@ enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
 
 struct verify_input {
 	uint32_t prog_type, attach_type; /* BPF_PROG_TYPE_*, expected_attach_type */
-	bool gpl;	    /* the licence is compatible with the GPL */
-	bool strict_align;  /* BPF_F_STRICT_ALIGNMENT */
-	bool test_states;   /* BPF_F_TEST_STATE_FREQ: a state at every prune point */
+	bool gpl;			 /* the licence is compatible with the GPL */
+	bool strict_align;		 /* BPF_F_STRICT_ALIGNMENT */
+	bool test_states;		 /* BPF_F_TEST_STATE_FREQ: a state at every prune point */
 	bool sleepable;
-	bool key_facts; /* look for constant keys of look-ups, at some cost in states */
+	bool key_facts;	    /* look for constant keys of look-ups, at some cost in states */
 	unsigned log_level; /* LOG_* */
 	const struct verify_sub *subs; /* unit.n_subs rows, or NULL */
 	/* Offsets in a map's value of struct bpf_spin_lock, bpf_timer and bpf_wq, UINT32_MAX where

@@ -145,9 +145,9 @@ struct score {
 
 static void ok(bool good, const char *what, const char *op, const struct score *s, double most)
 {
-	printf("%sok %u - %s %s: %lu unsound, precision %.4f (recorded %.4f)\n",
-	       good ? "" : "not ", ++n_tests, what, op, s->wrong,
-	       s->need ? (double)s->have / (double)s->need : 1.0, most);
+	printf("%sok %u - %s %s: %lu unsound, precision %.4f (recorded %.4f)\n", good ? "" : "not ",
+	       ++n_tests, what, op, s->wrong, s->need ? (double)s->have / (double)s->need : 1.0,
+	       most);
 }
 
 /* image[a][set of b]: the results of a with each member of the set. */
@@ -160,8 +160,8 @@ static void image_make(enum alu op, unsigned bits)
 		for (unsigned s = 1; s < 65536; s++) {
 			unsigned b = (unsigned)__builtin_ctz(s);
 
-			image[a][s] = image[a][s & (s - 1)] |
-				      (set)(1u << alu_concrete(op, a, b, bits));
+			image[a][s] =
+			    image[a][s & (s - 1)] | (set)(1u << alu_concrete(op, a, b, bits));
 		}
 	}
 }
@@ -194,8 +194,8 @@ static void alu_try(enum alu op, const char *name, bool half, double most)
 			const struct scalar4 *a = &values.at[i], *b = &values.at[j];
 			struct scalar4 r;
 
-			if (shift && (!(half ? dom2_is_one(&b->w) : scalar4_is_one(b)) ||
-				      b->d.val >= bits))
+			if (shift &&
+			    (!(half ? dom2_is_one(&b->w) : scalar4_is_one(b)) || b->d.val >= bits))
 				continue;
 			r = half ? scalar4_alu_w(op, a, b) : scalar4_alu(op, a, b);
 			score_add(&s, members_of(&r), image_of(members[i], members[j]));
@@ -257,7 +257,8 @@ static void cmp_try(enum cmp c, const char *name, bool half, bool holds, double 
 			}
 		}
 	}
-	snprintf(what, sizeof(what), "%s, %s", half ? "low half" : "whole", holds ? "taken" : "not");
+	snprintf(what, sizeof(what), "%s, %s", half ? "low half" : "whole",
+		 holds ? "taken" : "not");
 	ok(!s.wrong && (double)s.have <= most * (double)s.need, what, name, &s, most);
 }
 
@@ -266,8 +267,8 @@ static void ext_try(const char *name, bool sign, unsigned n, double most)
 	struct score s = { 0 };
 
 	for (size_t i = 0; i < values.n; i++) {
-		struct scalar4 r = sign ? scalar4_sext(&values.at[i], n) :
-					  scalar4_trunc(&values.at[i], n);
+		struct scalar4 r =
+		    sign ? scalar4_sext(&values.at[i], n) : scalar4_trunc(&values.at[i], n);
 		set need = 0;
 
 		for (unsigned v = 0; v < 16; v++) {

@@ -212,7 +212,8 @@ static void load(const char *path, const char *name, const struct spec *s)
 	snprintf(level, sizeof(level), "%d", s->log_level ? s->log_level : 1);
 	setenv("SHADOW_LEVEL", level, 1);
 	unlink(out_name);
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		type_guess(p);
 		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), name));
 		bpf_program__set_flags(p, s->flags);
@@ -273,7 +274,8 @@ static void object(const char *path)
 		printf("absent %s cannot be opened\n", path);
 		return;
 	}
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		struct spec s;
 
 		spec_read(obj, bpf_program__name(p), &s);

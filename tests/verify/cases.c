@@ -13,11 +13,11 @@
 #include "base/report.h"
 #include "verify/verify.h"
 
-#define NONE BPF_PROG_TYPE_UNSPEC
+#define NONE   BPF_PROG_TYPE_UNSPEC
 #define FILTER BPF_PROG_TYPE_SOCKET_FILTER
-#define XDP BPF_PROG_TYPE_XDP
-#define TC BPF_PROG_TYPE_SCHED_CLS
-#define RAW BPF_PROG_TYPE_RAW_TRACEPOINT
+#define XDP    BPF_PROG_TYPE_XDP
+#define TC     BPF_PROG_TYPE_SCHED_CLS
+#define RAW    BPF_PROG_TYPE_RAW_TRACEPOINT
 
 struct row {
 	const char *name;
@@ -35,18 +35,34 @@ static const struct row rows[] = {
 };
 
 static const uint32_t constants[2] = { 7, 9 };
-static const struct map_desc inner = { .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8,
-				       .max_entries = 1 };
+static const struct map_desc inner = {
+	.type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1
+};
 static const struct map_desc maps[] = {
-	{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 48, .max_entries = 4,
+	{ .type = BPF_MAP_TYPE_ARRAY,
+	  .key_size = 4,
+	  .value_size = 48,
+	  .max_entries = 4,
 	  .name = "array" },
-	{ .type = BPF_MAP_TYPE_HASH, .key_size = 8, .value_size = 8, .max_entries = 4,
+	{ .type = BPF_MAP_TYPE_HASH,
+	  .key_size = 8,
+	  .value_size = 8,
+	  .max_entries = 4,
 	  .name = "hash" },
 	{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = 4096, .name = "ring" },
-	{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1,
-	  .name = "const", .flags = 1 << 7, .frozen = 1 },
-	{ .type = BPF_MAP_TYPE_ARRAY_OF_MAPS, .key_size = 4, .value_size = 4, .max_entries = 2,
-	  .name = "outer", .inner = &inner },
+	{ .type = BPF_MAP_TYPE_ARRAY,
+	  .key_size = 4,
+	  .value_size = 8,
+	  .max_entries = 1,
+	  .name = "const",
+	  .flags = 1 << 7,
+	  .frozen = 1 },
+	{ .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+	  .key_size = 4,
+	  .value_size = 4,
+	  .max_entries = 2,
+	  .name = "outer",
+	  .inner = &inner },
 };
 
 enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
@@ -81,8 +97,8 @@ static bool judge(const struct row *row, const struct unit *u)
 	struct facts *facts = NULL;
 	struct report log = { 0 };
 	int err = run(row, u, 0, &log, &facts);
-	bool good = row->refused ? err && log.text && strstr(log.text, row->refused) :
-				   !err && (!row->visited || facts->stats.insns == row->visited);
+	bool good = row->refused ? err && log.text && strstr(log.text, row->refused)
+				 : !err && (!row->visited || facts->stats.insns == row->visited);
 
 	if (!good) {
 		report_free(&log);

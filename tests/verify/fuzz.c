@@ -42,15 +42,19 @@ static uint32_t prog_type;
 
 static void put(uint8_t code, unsigned dst, unsigned src, int off, int32_t imm)
 {
-	prog[n_insns++] = (struct bpf_insn){ .code = code, .dst_reg = dst & 15, .src_reg = src & 15,
-					     .off = (int16_t)off, .imm = imm };
+	prog[n_insns++] = (struct bpf_insn){ .code = code,
+					     .dst_reg = dst & 15,
+					     .src_reg = src & 15,
+					     .off = (int16_t)off,
+					     .imm = imm };
 }
 
 static int32_t constant(void)
 {
-	static const int32_t list[] = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 40, 47, 48, 63, 64,
-					127, 128, 255, 256, 65535, 1 << 30, INT32_MAX, INT32_MIN, -1,
-					-2, -8, -64 };
+	static const int32_t list[] = { 0,	   1,	2,   3,	  4,   7,     8,       15,
+					16,	   31,	32,  33,  40,  47,    48,      63,
+					64,	   127, 128, 255, 256, 65535, 1 << 30, INT32_MAX,
+					INT32_MIN, -1,	-2,  -8,  -64 };
 
 	return rnd(4) ? list[rnd(sizeof(list) / sizeof(list[0]))] : (int32_t)rnd(1u << 31) * 2 + 1;
 }
@@ -81,8 +85,9 @@ static unsigned number(void)
 
 static void gen_alu(void)
 {
-	static const uint8_t ops[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_OR, BPF_AND, BPF_XOR, BPF_AND,
-				       BPF_LSH, BPF_RSH, BPF_ARSH, BPF_DIV, BPF_MOD, BPF_ADD, BPF_AND };
+	static const uint8_t ops[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_OR,  BPF_AND,
+				       BPF_XOR, BPF_AND, BPF_LSH, BPF_RSH, BPF_ARSH,
+				       BPF_DIV, BPF_MOD, BPF_ADD, BPF_AND };
 	uint8_t op = ops[rnd(sizeof(ops))], class = rnd(3) ? BPF_ALU64 : BPF_ALU;
 	unsigned dst = number(), src = number();
 	int32_t imm = constant();
@@ -115,8 +120,8 @@ static void gen_move(void)
 
 static void gen_jump(void)
 {
-	static const uint8_t ops[] = { BPF_JEQ, BPF_JNE, BPF_JGT, BPF_JGE, BPF_JLT, BPF_JLE, BPF_JSGT,
-				       BPF_JSGE, BPF_JSLT, BPF_JSLE, BPF_JSET };
+	static const uint8_t ops[] = { BPF_JEQ,	 BPF_JNE,  BPF_JGT,  BPF_JGE,  BPF_JLT, BPF_JLE,
+				       BPF_JSGT, BPF_JSGE, BPF_JSLT, BPF_JSLE, BPF_JSET };
 	uint8_t op = ops[rnd(sizeof(ops))], class = rnd(3) ? BPF_JMP : BPF_JMP32;
 	unsigned dst = number(), src = number();
 	int off = (int)rnd(6);
@@ -197,7 +202,8 @@ static void gen_value(void)
 				    (int32_t[]){ 7, 15, 31, 32, 63, 40 }[rnd(6)]);
 			else
 				put((rnd(2) ? BPF_JMP : BPF_JMP32) | (rnd(2) ? BPF_JGT : BPF_JSGT) |
-					    BPF_K, r, 0, (int)rnd(4), (int32_t)rnd(50));
+					BPF_K,
+				    r, 0, (int)rnd(4), (int32_t)rnd(50));
 		}
 		put(BPF_ALU64 | BPF_MOV | BPF_X, t, p, 0, 0);
 		put(BPF_ALU64 | (rnd(8) ? BPF_ADD : BPF_SUB) | BPF_X, t, r, 0, 0);
@@ -230,7 +236,8 @@ static void gen_packet(void)
 	put(BPF_LDX | BPF_MEM | BPF_W, d, 6, xdp ? 0 : 76, 0);
 	put(BPF_LDX | BPF_MEM | BPF_W, e, 6, xdp ? 4 : 80, 0);
 	if (index) {
-		put(BPF_ALU64 | BPF_AND | BPF_K, i, 0, 0, (int32_t[]){ 255, 65535, 0x7fff, 15 }[rnd(4)]);
+		put(BPF_ALU64 | BPF_AND | BPF_K, i, 0, 0,
+		    (int32_t[]){ 255, 65535, 0x7fff, 15 }[rnd(4)]);
 		put(BPF_ALU64 | BPF_ADD | BPF_X, d, i, 0, 0);
 	}
 	put(BPF_ALU64 | BPF_MOV | BPF_X, x, d, 0, 0);
@@ -275,8 +282,8 @@ static void jumps_fix(void)
 {
 	for (uint32_t i = 0; i < n_insns; i++) {
 		uint8_t class = prog[i].code & 7, op = prog[i].code & 0xf0;
-		bool jumps = (class == BPF_JMP || class == BPF_JMP32) && op != BPF_CALL &&
-			     op != BPF_EXIT;
+		bool jumps =
+		    (class == BPF_JMP || class == BPF_JMP32) && op != BPF_CALL && op != BPF_EXIT;
 		int64_t to = (int64_t)i + 1 + prog[i].off;
 
 		if (!jumps)
@@ -337,8 +344,10 @@ static int bpf(int cmd, union bpf_attr *attr)
 
 static int kernel_verdict(bool log)
 {
-	union bpf_attr a = { .prog_type = prog_type, .insns = (uint64_t)(uintptr_t)prog,
-			     .insn_cnt = n_insns, .license = (uint64_t)(uintptr_t)"GPL" };
+	union bpf_attr a = { .prog_type = prog_type,
+			     .insns = (uint64_t)(uintptr_t)prog,
+			     .insn_cnt = n_insns,
+			     .license = (uint64_t)(uintptr_t)"GPL" };
 	int fd;
 
 	if (log) {
@@ -356,8 +365,11 @@ static int kernel_verdict(bool log)
 
 static int skep_verdict(struct report *log, unsigned level)
 {
-	static const struct map_desc map = { .type = BPF_MAP_TYPE_ARRAY, .key_size = 4,
-					     .value_size = VALUE, .max_entries = 4, .name = "m" };
+	static const struct map_desc map = { .type = BPF_MAP_TYPE_ARRAY,
+					     .key_size = 4,
+					     .value_size = VALUE,
+					     .max_entries = 4,
+					     .name = "m" };
 	const struct verify_input in = { .prog_type = prog_type, .gpl = true, .log_level = level };
 	struct ref ref = { .kind = REF_MAP, .map = &map };
 	struct unit *u = NULL;
@@ -394,8 +406,9 @@ static void show(uint64_t from)
 
 static bool begin(void)
 {
-	union bpf_attr a = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = VALUE,
-			     .max_entries = 4 };
+	union bpf_attr a = {
+		.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = VALUE, .max_entries = 4
+	};
 
 	map_fd = bpf(BPF_MAP_CREATE, &a);
 	return map_fd >= 0;
@@ -428,6 +441,7 @@ int main(int argc, char **argv)
 	}
 	printf("%sok 1 - %u programs, %u accepted by both; only by skep: %u\n", loose ? "not " : "",
 	       count, both, loose);
-	printf("%sok 2 - only by the kernel: %u\n1..2\n", strict * 100 > count ? "not " : "", strict);
+	printf("%sok 2 - only by the kernel: %u\n1..2\n", strict * 100 > count ? "not " : "",
+	       strict);
 	return loose || strict * 100 > count;
 }

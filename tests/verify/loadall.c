@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loadall [-p PROG] OBJECT...: loads each program of each object by itself with the system's libbpf, and
- * says on stdout which ones the kernel took. With libverify_shadow preloaded, skep's verifier sees
- * the same loads.
+ * loadall [-p PROG] OBJECT...: loads each program of each object by itself with the system's
+ * libbpf, and says on stdout which ones the kernel took. With libverify_shadow preloaded, skep's
+ * verifier sees the same loads.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,7 +21,8 @@ static void inner_maps(struct bpf_object *obj)
 {
 	struct bpf_map *m;
 
-	bpf_object__for_each_map(m, obj) {
+	bpf_object__for_each_map(m, obj)
+	{
 		enum bpf_map_type t = bpf_map__type(m);
 		int fd;
 
@@ -63,7 +64,8 @@ static int load_one(const char *path, const char *name)
 
 	if (!obj)
 		return -errno;
-	bpf_object__for_each_program(p, obj) {
+	bpf_object__for_each_program(p, obj)
+	{
 		type_guess(p);
 		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), name));
 	}
@@ -94,7 +96,8 @@ int main(int argc, char **argv)
 			printf("%s: cannot be opened\n", argv[i]);
 			continue;
 		}
-		bpf_object__for_each_program(p, obj) {
+		bpf_object__for_each_program(p, obj)
+		{
 			int err;
 
 			if (only && strcmp(only, bpf_program__name(p)))

@@ -152,8 +152,9 @@ static int map_add(struct load *l, int fd)
 	m->desc.frozen = is_frozen(fd);
 	m->value = first_value(fd, &m->desc);
 	inner_find(m);
-	l->ref[l->n_maps] = (struct ref){ .kind = REF_MAP, .map = &m->desc, .addr = 1,
-					  .value = (uint64_t)(uintptr_t)m->value };
+	l->ref[l->n_maps] = (struct ref){
+		.kind = REF_MAP, .map = &m->desc, .addr = 1, .value = (uint64_t)(uintptr_t)m->value
+	};
 	return (int)l->n_maps++;
 }
 
@@ -169,8 +170,8 @@ static int unit_resolve(struct unit *u, struct load *l, const int *fd_array)
 		n = map_add(l, by_index && fd_array ? fd_array[op->imm] : (int)op->imm);
 		if (n < 0)
 			return -1;
-		op->code = op->code == OP_LDVALUE || op->code == OP_LDVALUEIDX ? OP_LDVALUE :
-										 OP_LDMAP;
+		op->code =
+		    op->code == OP_LDVALUE || op->code == OP_LDVALUEIDX ? OP_LDVALUE : OP_LDMAP;
 		op->imm = n;
 	}
 	mem_free(u->refs);
@@ -184,7 +185,8 @@ static int unit_resolve(struct unit *u, struct load *l, const int *fd_array)
 static struct btf_obj *btf_of(int fd)
 {
 	struct bpf_btf_info info = { 0 };
-	union bpf_attr attr = { .info.bpf_fd = (uint32_t)fd, .info.info_len = sizeof(info),
+	union bpf_attr attr = { .info.bpf_fd = (uint32_t)fd,
+				.info.info_len = sizeof(info),
 				.info.info = (uint64_t)(uintptr_t)&info };
 	struct btf_obj *b = NULL;
 	void *data;
@@ -341,9 +343,9 @@ static long shadow_load(union bpf_attr *attr, unsigned size)
 	skep_verify(&a, &s, &log);
 	out = out_file();
 	fprintf(out, "%s %u %.16s kernel=%d,%u,%.0f skep=%d,%u,%.0f | %s | %s\n",
-		!k.err == !s.err ? "same" : "DIFF", a.prog_type,
-		a.prog_name[0] ? a.prog_name : "-", k.err, k.insns, k.usec, s.err, s.insns, s.usec,
-		k.err ? k.last : "", s.err ? s.last : "");
+		!k.err == !s.err ? "same" : "DIFF", a.prog_type, a.prog_name[0] ? a.prog_name : "-",
+		k.err, k.insns, k.usec, s.err, s.insns, s.usec, k.err ? k.last : "",
+		s.err ? s.last : "");
 	if (getenv("SHADOW_LEVEL"))
 		fprintf(out, "--- kernel\n%s--- skep\n%s---\n", k.log, log.text ? log.text : "");
 	if (out != stderr)
@@ -375,7 +377,8 @@ __attribute__((visibility("default"))) long syscall(long number, ...)
 		long fd = real(number, a[0], a[1], a[2]);
 		int err = errno;
 
-		memcpy(&attr, (void *)a[1], (size_t)a[2] < sizeof(attr) ? (size_t)a[2] : sizeof(attr));
+		memcpy(&attr, (void *)a[1],
+		       (size_t)a[2] < sizeof(attr) ? (size_t)a[2] : sizeof(attr));
 		if (fd >= 0)
 			outer_note((int)fd, &attr);
 		errno = err;
