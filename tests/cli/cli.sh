@@ -234,4 +234,26 @@ absent "leaves no output" "$work/bad.bin"
 printf 'abc' >"$work/odd.bin"
 gives "instructions of an odd length" 2 'odd.bin' "$skep" disasm "$work/odd.bin"
 gives "asm without output" 2 'say -o' "$skep" asm "$work/pass.s"
+
+# What is read is not overwritten by another thing, and what is killed leaves nothing.
+gives "asm spares its input" 2 'is the input as well' "$skep" asm "$work/pass.s" -o "$work/pass.s"
+cp "$flow" "$work/object.o" && cp "$capture" "$work/in.pcap" && ln "$work/in.pcap" "$work/too.pcap"
+gives "run spares the object" 2 'object.o: is the input' \
+	"$skep" run "$work/object.o" -i "$capture" -o "$work/object.o"
+gives "the trace spares the capture" 2 'too.pcap: is the input' \
+	"$skep" run "$flow" -i "$work/in.pcap" --trace "$work/too.pcap"
+gives "the capture is whole" 0 '188 packets' "$skep" run "$flow" -i "$work/in.pcap"
+gives "-o replaces the capture" 0 '188 packets' \
+	"$skep" run "$flow" -i "$work/in.pcap" -o "$work/in.pcap"
+mkdir "$work/empty"
+timeout -s KILL 1 "$skep" run "$flow" -i "$capture" -o "$work/empty/out.pcap" -n 100000000 \
+	>"$out" 2>"$err"
+if rmdir "$work/empty" 2>/dev/null; then
+	ok "a killed run leaves nothing"
+elif python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY)' "$work"; then
+	not_ok "a killed run leaves something"
+else
+	n=$((n + 1))
+	echo "ok $n - a killed run leaves nothing # SKIP no files without names in $work"
+fi
 echo "1..$n"

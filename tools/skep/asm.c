@@ -50,7 +50,9 @@ static int run_asm(const void *values, char **args, unsigned n)
 	(void)n;
 	if (!v->out)
 		return ui_unable("asm: no output given; say -o FILE.bin");
-	err = assemble(args[0], v->out, &r);
+	err = outfile_spares(v->out, args[0], &r);
+	if (!err)
+		err = assemble(args[0], v->out, &r);
 	if (err)
 		ui_unable("%s", r.text ? r.text : strerror(-err));
 	report_free(&r);

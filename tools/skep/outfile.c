@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,43 @@ static int open_direct(const char *path, struct report *r, int *fd)
 	return *fd < 0 ? outfile_failed(path, -errno, r) : 0;
 }
 
+int outfile_spares(const char *path, const char *input, struct report *r)
+{
+	struct stat out, in;
+
+	if (!input || stat(path, &out) || stat(input, &in) || !S_ISREG(out.st_mode) ||
+	    out.st_dev != in.st_dev || out.st_ino != in.st_ino)
+		return 0;
+	return report_fail(r, -EINVAL, "%s: is the input as well; name another file to write",
+			   path);
+}
+
+/* A file without a name on the file system of `path`, -1 where there is no such thing. */
+static int open_nameless(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+
+	free(copy);
+	return fd;
+}
+
+/* A file under a name that nobody has, with the access rights that open(2) would give it. */
+static int open_named(char *temp)
+{
+	int fd = mkostemp(temp, O_CLOEXEC);
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (fd >= 0)
+		fchmod(fd, 0666 & ~mask);
+	return fd;
+}
+
 int outfile_open(const char *path, struct report *r, struct outfile *out, int *fd)
 {
-	struct outfile o = { .path = path };
+	struct outfile o = { .path = path, .fd = -1 };
 	struct stat st;
-	mode_t mask;
 	int err = outfile_check(path, r);
 
 	*out = o;
@@ -44,22 +77,41 @@ int outfile_open(const char *path, struct report *r, struct outfile *out, int *f
 		return open_direct(path, r, fd);
 	if (asprintf(&o.temp, "%s.XXXXXX", path) < 0)
 		return outfile_failed(path, -ENOMEM, r);
-	*fd = mkostemp(o.temp, O_CLOEXEC);
+	o.fd = *fd = open_nameless(path);
+	if (*fd < 0)
+		*fd = open_named(o.temp);
 	if (*fd < 0) {
 		free(o.temp);
 		return outfile_failed(path, -errno, r);
 	}
-	mask = umask(0);
-	umask(mask);
-	fchmod(*fd, 0666 & ~mask);
 	*out = o;
+	return 0;
+}
+
+/* Gives the file without a name a free one; mkostemp finds it, link(2) cannot take one that is. */
+static int name_it(struct outfile *o)
+{
+	char from[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	int fd = mkostemp(o->temp, O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", o->fd);
+	o->fd = -1;
+	if (unlink(o->temp) || linkat(AT_FDCWD, from, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW))
+		return -errno;
 	return 0;
 }
 
 int outfile_commit(struct outfile *o, struct report *r)
 {
-	if (o->temp && rename(o->temp, o->path))
-		return outfile_failed(o->path, -errno, r);
+	int err = o->fd >= 0 ? name_it(o) : 0;
+
+	if (!err && o->temp && rename(o->temp, o->path))
+		err = -errno;
+	if (err)
+		return outfile_failed(o->path, err, r);
 	free(o->temp);
 	o->temp = NULL;
 	return 0;
@@ -67,7 +119,7 @@ int outfile_commit(struct outfile *o, struct report *r)
 
 void outfile_discard(struct outfile *o)
 {
-	if (o->temp)
+	if (o->temp && o->fd < 0)
 		unlink(o->temp);
 	free(o->temp);
 	o->temp = NULL;
@@ -87,10 +139,9 @@ int outfile_write(const char *path, const void *at, size_t n, struct report *r)
 			err = outfile_failed(path, -errno, r);
 		done += got > 0 ? (size_t)got : 0;
 	}
-	if (close(fd) && !err)
-		err = outfile_failed(path, -errno, r);
 	if (!err)
 		err = outfile_commit(&o, r);
 	outfile_discard(&o);
+	close(fd);
 	return err;
 }

@@ -116,6 +116,25 @@ static char *warning_of(const char *path, const struct bpf_program *p)
 	return text;
 }
 
+/*
+ * Nothing that is read gets overwritten. -o may name the capture: it is replaced when all is read.
+ */
+static int spare_inputs(const struct run_values *v, const char *object, struct report *r)
+{
+	int err = v->out ? outfile_spares(v->out, object, r) : 0;
+
+	if (!err && v->out)
+		err = outfile_spares(v->out, v->map_file, r);
+	if (err || !v->trace)
+		return err;
+	err = outfile_spares(v->trace, object, r);
+	if (!err)
+		err = outfile_spares(v->trace, v->in, r);
+	if (!err)
+		err = outfile_spares(v->trace, v->map_file, r);
+	return err;
+}
+
 /* The loaded program on the capture, and what came out of it. */
 static int run_loaded(const struct run_values *v, const char *path, struct bpf_object *o,
 		      const struct bpf_program *p, struct report *r)
@@ -186,7 +205,9 @@ static int run(const void *values, char **args, unsigned n)
 		return ui_unable("run: no capture given; say -i FILE");
 	if (v->repeat > 1 && reads_stdin(v))
 		return ui_unable("run: standard input cannot be repeated; say -i FILE");
-	err = run_object(v, args[0], &r);
+	err = spare_inputs(v, args[0], &r);
+	if (!err)
+		err = run_object(v, args[0], &r);
 	if (err)
 		ui_unable("%s", r.text ? r.text : strerror(-err));
 	report_free(&r);
