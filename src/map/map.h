@@ -129,6 +129,8 @@ int map_update(struct map *m, const void *key, const void *value, uint64_t flags
 int map_erase(struct map *m, const void *key);
 int map_lookup_erase(struct map *m, const void *key, void *value, uint64_t flags);
 int map_next_key(struct map *m, const void *key, void *next);
+/* Erases all elements of a PROG_ARRAY. */
+void map_drop_refs(struct map *m);
 /* -EBUSY when frozen already, -ENOTSUPP when values have special fields. */
 int map_freeze(struct map *m);
 

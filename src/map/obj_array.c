@@ -10,7 +10,9 @@ struct obj_ref {
 };
 
 struct obj_array {
-	uint32_t lock; /* of ref */
+	uint32_t lock; /* of all below */
+	uint32_t used; /* elements that refer to something */
+	uint32_t end;  /* all used ones lie before it */
 	struct obj_ref ref[];
 };
 
@@ -45,9 +47,12 @@ void obj_array_destroy(struct map *m)
 {
 	struct obj_array *a = m->priv;
 
-	for (uint32_t i = 0; i < m->tail.n && m->tail.slot; i++) {
+	for (uint32_t i = a ? a->end : 0; i-- && a->used;) {
+		if (!a->ref[i].obj)
+			continue;
 		obj_put(a->ref[i].obj);
 		defer_free(a->ref[i].defer);
+		a->used--;
 	}
 	mem_free(a);
 }
@@ -69,6 +74,9 @@ static int ref_swap(struct map *m, uint32_t i, struct obj_ref ref, const void *t
 	lock_take(&a->lock);
 	*old = a->ref[i];
 	a->ref[i] = ref;
+	a->used += !!ref.obj - !!old->obj;
+	if (ref.obj && i >= a->end)
+		a->end = i + 1;
 	__atomic_store_n(&m->tail.slot[i], target, __ATOMIC_RELEASE);
 	lock_drop(&a->lock);
 	lock_leave();
@@ -113,6 +121,18 @@ int obj_array_erase(struct map *m, const void *key)
 		return err ? err : -ENOENT;
 	defer_put(old.defer, old.obj);
 	return 0;
+}
+
+/* What is not used is not looked at: the array may have 2^32 elements and most of its memory may
+ * never have been touched. */
+void map_drop_refs(struct map *m)
+{
+	const struct obj_array *a = m->priv;
+
+	for (uint32_t i = __atomic_load_n(&a->end, __ATOMIC_ACQUIRE);
+	     i-- && __atomic_load_n(&a->used, __ATOMIC_RELAXED);)
+		if (obj_array_at(m, i))
+			obj_array_erase(m, &i);
 }
 
 /* User space sees the object's id. */

@@ -148,10 +148,8 @@ static bool row_has_client(const struct row *r)
 /* A PROG_ARRAY loses its programs with its last client, since they may hold the array in turn. */
 static void map_left(struct map *m)
 {
-	if (m->desc.type != BPF_MAP_TYPE_PROG_ARRAY || !m->ops->erase)
-		return;
-	for (uint32_t i = 0; i < m->desc.max_entries; i++)
-		m->ops->erase(m, &i);
+	if (m->desc.type == BPF_MAP_TYPE_PROG_ARRAY)
+		map_drop_refs(m);
 }
 
 static bool row_is_dead(struct row *r)

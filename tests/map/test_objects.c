@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +87,38 @@ static void a_prog_array_holds_programs(void **state)
 	urcu_bp_barrier();
 	assert_int_equal(t[1].obj.refs, 1);
 	drop(m);
+}
+
+static long pages_taken(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_minflt;
+}
+
+/* Giving up a large array does not look at what was never used, which may be gigabytes. */
+static void unused_elements_cost_nothing(void **state)
+{
+	static const struct callee callee;
+	struct map *m = new_map(D(PROG_ARRAY, 4, 4, 1 << 24, 0));
+	uint32_t keys[] = { 0, 7, 70000 };
+	long pages = pages_taken();
+	struct thing t;
+
+	thing_init(&t, 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(map_update_obj(m, &keys[i], &t.obj, &callee, 0), 0);
+	assert_int_equal(map_erase(m, &keys[1]), 0);
+	map_drop_refs(m);
+	for (int i = 0; i < 3; i++)
+		assert_null(m->tail.slot[keys[i]]);
+	urcu_bp_barrier();
+	assert_int_equal(t.obj.refs, 1);
+	assert_int_equal(map_update_obj(m, &keys[2], &t.obj, &callee, 0), 0);
+	drop(m);
+	assert_int_equal(t.obj.refs, 1);
+	assert_in_range(pages_taken() - pages, 0, 2000);
 }
 
 /* After fork() both sides can replace elements, and give references back. */
@@ -459,6 +492,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_prog_array_holds_programs),
+		cmocka_unit_test(unused_elements_cost_nothing),
 		cmocka_unit_test(a_child_replaces_programs_too),
 		cmocka_unit_test(the_region_keeps_its_size),
 		cmocka_unit_test(an_array_of_maps_gives_maps),
