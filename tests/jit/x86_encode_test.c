@@ -113,7 +113,7 @@ static void text_of(const struct x_row *row, const struct x_args *a, char *out, 
 static void check(struct sink *s, enum x_insn insn, const struct x_args *a)
 {
 	struct builder b = { 0 };
-	char text[160];
+	char text[256];
 
 	x_put(&b, insn, a);
 	if (b.err) {
