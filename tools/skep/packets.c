@@ -14,6 +14,8 @@
 #include "skep/ui.h"
 #include "skep/verdict.h"
 
+enum { SAMPLES_MAX = 1 << 20 };
+
 /* Everything that a run holds. */
 struct work {
 	const struct packets_job *job;
@@ -23,6 +25,8 @@ struct work {
 	struct capture_out out;
 	struct progress progress;
 	uint64_t round;
+	uint64_t batches; /* that were measured */
+	uint64_t random;  /* state of next_random() */
 	bool warned;
 	uint8_t *packet; /* ENGINE_OUT_MAX bytes, one packet on its way out */
 };
@@ -72,6 +76,26 @@ static void warn_once(struct work *w)
 	}
 }
 
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 32;
+}
+
+/* Keeps all samples at first, then SAMPLES_MAX of them so that each had the same chance (reservoir
+ * sampling): the memory of long runs is bounded, and no batch of the capture is preferred. */
+static int keep_sample(struct work *w, double ns)
+{
+	uint64_t n = w->batches++, at;
+
+	if (n < SAMPLES_MAX)
+		return vec_push(&w->result->samples, ns);
+	at = next_random(&w->random) % (n + 1);
+	if (at < SAMPLES_MAX)
+		w->result->samples.at[at] = ns;
+	return 0;
+}
+
 static int run_batch(struct work *w, uint64_t first)
 {
 	unsigned ran;
@@ -81,7 +105,7 @@ static int run_batch(struct work *w, uint64_t first)
 	warn_once(w);
 	engine_run(&w->engine, &ns, &ran);
 	w->result->ns += ns;
-	if (ran && vec_push(&w->result->samples, (double)ns / ran))
+	if (ran && keep_sample(w, (double)ns / ran))
 		return report_fail(w->r, -ENOMEM, "out of memory");
 	err = events_take(w->job->events);
 	if (err)

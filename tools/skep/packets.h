@@ -31,7 +31,7 @@ struct packets_result {
 	uint64_t written;
 	struct redirects redirects;
 	uint64_t ns;	     /* time of all runs */
-	VEC(double) samples; /* mean ns of a packet, one for each batch */
+	VEC(double) samples; /* mean ns of a packet in a batch, for each or 2^20 of them */
 };
 
 /* Runs the job. 0 or -errno with a message; the output is there whole or not at all. */
