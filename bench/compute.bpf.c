@@ -6,7 +6,7 @@
 #include "programs.h"
 
 #define PROGRAM(name)                                                                              \
-	SEC("xdp") int name(struct xdp_md *ctx)                                                     \
+	SEC("xdp") int name(struct xdp_md *ctx)                                                    \
 	{                                                                                          \
 		u8 *d = (u8 *)(long)ctx->data;                                                     \
 		u64 v;                                                                             \

@@ -19,7 +19,7 @@ typedef int s32;
 
 enum { SIZE = 1024 };
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE	 static inline __attribute__((always_inline))
 #define NOUNROLL _Pragma("clang loop unroll(disable)")
 #ifndef __clang__
 #undef NOUNROLL
@@ -51,8 +51,7 @@ INLINE u64 bench_fnv1a(u8 *d)
 {
 	u64 h = 0xcbf29ce484222325ull;
 
-	NOUNROLL for (u32 i = 0; i < 512; i++)
-		h = (h ^ d[i]) * 0x100000001b3ull;
+	NOUNROLL for (u32 i = 0; i < 512; i++) h = (h ^ d[i]) * 0x100000001b3ull;
 	return h;
 }
 
@@ -61,7 +60,8 @@ INLINE u64 bench_jenkins(u8 *d)
 {
 	u32 h = 0;
 
-	NOUNROLL for (u32 i = 0; i < 512; i++) {
+	NOUNROLL for (u32 i = 0; i < 512; i++)
+	{
 		h += d[i];
 		h += h << 10;
 		h ^= h >> 6;
@@ -76,7 +76,8 @@ INLINE u64 bench_xxh64(u8 *d)
 {
 	u64 a = 0x60ea27eeadc0b5d6ull, b = 0xc2b2ae3d27d4eb4full, c = 0, e = 0x61c8864e7a143579ull;
 
-	NOUNROLL for (u32 i = 0; i < SIZE; i += 32) {
+	NOUNROLL for (u32 i = 0; i < SIZE; i += 32)
+	{
 		a = rol64(a + get64(d, i) * 0xc2b2ae3d27d4eb4full, 31) * 0x9e3779b185ebca87ull;
 		b = rol64(b + get64(d, i + 8) * 0xc2b2ae3d27d4eb4full, 31) * 0x9e3779b185ebca87ull;
 		c = rol64(c + get64(d, i + 16) * 0xc2b2ae3d27d4eb4full, 31) * 0x9e3779b185ebca87ull;
@@ -98,7 +99,8 @@ INLINE u64 bench_siphash(u8 *d)
 	u64 v0 = 0x736f6d6570736575ull, v1 = 0x646f72616e646f6dull;
 	u64 v2 = 0x6c7967656e657261ull, v3 = 0x7465646279746573ull;
 
-	NOUNROLL for (u32 i = 0; i < SIZE; i += 8) {
+	NOUNROLL for (u32 i = 0; i < SIZE; i += 8)
+	{
 		u64 m = get64(d, i);
 
 		v3 ^= m;
@@ -119,10 +121,10 @@ INLINE u64 bench_crc32_bits(u8 *d)
 {
 	u32 crc = ~0u;
 
-	NOUNROLL for (u32 i = 0; i < 64; i++) {
+	NOUNROLL for (u32 i = 0; i < 64; i++)
+	{
 		crc ^= d[i];
-		NOUNROLL for (u32 k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
+		NOUNROLL for (u32 k = 0; k < 8; k++) crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
 	}
 	return ~crc;
 }
@@ -132,14 +134,16 @@ INLINE u64 bench_crc32_nibble(u8 *d)
 {
 	u32 table[16], crc = ~0u;
 
-	NOUNROLL for (u32 i = 0; i < 16; i++) {
+	NOUNROLL for (u32 i = 0; i < 16; i++)
+	{
 		u32 c = i;
 
 		for (u32 k = 0; k < 4; k++)
 			c = c >> 1 ^ (0xedb88320u & -(c & 1));
 		table[i] = c;
 	}
-	NOUNROLL for (u32 i = 0; i < 256; i++) {
+	NOUNROLL for (u32 i = 0; i < 256; i++)
+	{
 		crc ^= d[i];
 		crc = crc >> 4 ^ table[crc & 15];
 		crc = crc >> 4 ^ table[crc & 15];
@@ -152,8 +156,7 @@ INLINE u64 bench_inet_csum(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < SIZE; i += 2)
-		sum += *(const u16 *)(d + i);
+	NOUNROLL for (u32 i = 0; i < SIZE; i += 2) sum += *(const u16 *)(d + i);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (u16)~sum;
@@ -164,7 +167,8 @@ INLINE u64 bench_adler32(u8 *d)
 {
 	u32 a = 1, b = 0;
 
-	NOUNROLL for (u32 i = 0; i < 256; i++) {
+	NOUNROLL for (u32 i = 0; i < 256; i++)
+	{
 		a = (a + d[i]) % 65521;
 		b = (b + a) % 65521;
 	}
@@ -176,7 +180,8 @@ INLINE u64 bench_div_const(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < 512; i += 8) {
+	NOUNROLL for (u32 i = 0; i < 512; i += 8)
+	{
 		u64 ns = get64(d, i), s = ns / 1000000000, us = ns % 1000000000 / 1000;
 
 		sum += s / 86400 * 3 + s % 86400 / 3600 * 5 + s % 3600 / 60 * 7 + s % 60 + us;
@@ -189,7 +194,8 @@ INLINE u64 bench_div_var(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < 256; i += 8) {
+	NOUNROLL for (u32 i = 0; i < 256; i += 8)
+	{
 		u64 x = get64(d, i);
 		u32 y = get32(d, i + 256) | 1;
 
@@ -203,7 +209,8 @@ INLINE u64 bench_bits(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < SIZE; i += 8) {
+	NOUNROLL for (u32 i = 0; i < SIZE; i += 8)
+	{
 		u64 x = get64(d, i), y = x;
 
 		x -= x >> 1 & 0x5555555555555555ull;
@@ -222,18 +229,18 @@ INLINE u64 bench_sort(u8 *d)
 	u32 v[24];
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < 24; i++)
-		v[i] = get32(d, i * 4);
-	NOUNROLL for (u32 round = 0; round < 24; round++) {
-		NOUNROLL for (u32 i = round & 1; i + 1 < 24; i += 2) {
+	NOUNROLL for (u32 i = 0; i < 24; i++) v[i] = get32(d, i * 4);
+	NOUNROLL for (u32 round = 0; round < 24; round++)
+	{
+		NOUNROLL for (u32 i = round & 1; i + 1 < 24; i += 2)
+		{
 			s64 a = v[i], b = v[i + 1], less = (a - b) & (a - b) >> 63;
 
 			v[i] = (u32)(b + less);
 			v[i + 1] = (u32)(a - less);
 		}
 	}
-	NOUNROLL for (u32 i = 0; i < 24; i++)
-		sum = sum * 31 + v[i];
+	NOUNROLL for (u32 i = 0; i < 24; i++) sum = sum * 31 + v[i];
 	return sum;
 }
 
@@ -242,10 +249,12 @@ INLINE u64 bench_search(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < 64; i++) {
+	NOUNROLL for (u32 i = 0; i < 64; i++)
+	{
 		u32 key = (get32(d, i * 4) & 0xffff) * 3, low = 0;
 
-		NOUNROLL for (u32 step = 64; step; step >>= 1) {
+		NOUNROLL for (u32 step = 64; step; step >>= 1)
+		{
 			u32 at = low + step;
 
 			if (at * at * 12 <= key)
@@ -263,9 +272,9 @@ INLINE u64 bench_tlv(u8 *d)
 	u64 copy[18], sum = 0;
 	u32 at = 0;
 
-	NOUNROLL for (u32 i = 0; i < 18; i++)
-		copy[i] = get64(d, i * 8);
-	NOUNROLL for (u32 i = 0; i < 64; i++) {
+	NOUNROLL for (u32 i = 0; i < 18; i++) copy[i] = get64(d, i * 8);
+	NOUNROLL for (u32 i = 0; i < 64; i++)
+	{
 		const u8 *p = (const u8 *)copy + (at & 127);
 		u32 type = p[0] & 3, len = (p[1] & 15) + 2;
 		u32 v = (u32)p[2] << 24 | (u32)p[3] << 16 | (u32)p[4] << 8 | p[5];
@@ -287,7 +296,8 @@ INLINE u64 bench_atoi(u8 *d)
 	u64 sum = 0;
 	u32 n = 0;
 
-	NOUNROLL for (u32 i = 0; i < 512; i++) {
+	NOUNROLL for (u32 i = 0; i < 512; i++)
+	{
 		u32 c = d[i] & 15;
 
 		if (c < 10) {
@@ -313,7 +323,8 @@ INLINE u64 bench_chacha(u8 *d)
 	u32 x8 = get32(d, 16), x9 = get32(d, 20), xa = get32(d, 24), xb = get32(d, 28);
 	u32 xc = get32(d, 32), xd = get32(d, 36), xe = get32(d, 40), xf = get32(d, 44);
 
-	NOUNROLL for (u32 i = 0; i < 10; i++) {
+	NOUNROLL for (u32 i = 0; i < 10; i++)
+	{
 		QUARTER(x0, x4, x8, xc);
 		QUARTER(x1, x5, x9, xd);
 		QUARTER(x2, x6, xa, xe);
@@ -323,7 +334,8 @@ INLINE u64 bench_chacha(u8 *d)
 		QUARTER(x2, x7, x8, xd);
 		QUARTER(x3, x4, x9, xe);
 	}
-	return (u64)(x0 ^ x5 ^ xa ^ xf) << 32 | (u32)(x1 + x6 + xb + xc + x2 + x7 + x8 + xd + x3 + x4 + x9 + xe);
+	return (u64)(x0 ^ x5 ^ xa ^ xf) << 32 |
+	       (u32)(x1 + x6 + xb + xc + x2 + x7 + x8 + xd + x3 + x4 + x9 + xe);
 }
 
 /* SHA-1's compression function over four blocks, its schedule on the stack. */
@@ -332,16 +344,20 @@ INLINE u64 bench_sha1(u8 *d)
 	u32 h0 = 0x67452301, h1 = 0xefcdab89, h2 = 0x98badcfe, h3 = 0x10325476, h4 = 0xc3d2e1f0;
 	u32 w[16];
 
-	NOUNROLL for (u32 block = 0; block < 4; block++) {
+	NOUNROLL for (u32 block = 0; block < 4; block++)
+	{
 		u32 a = h0, b = h1, c = h2, e = h3, f = h4;
 
-		NOUNROLL for (u32 i = 0; i < 80; i++) {
+		NOUNROLL for (u32 i = 0; i < 80; i++)
+		{
 			u32 k, g, x;
 
 			if (i < 16)
 				x = __builtin_bswap32(get32(d, block * 64 + i * 4));
 			else
-				x = rol32(w[(i + 13) & 15] ^ w[(i + 8) & 15] ^ w[(i + 2) & 15] ^ w[i & 15], 1);
+				x = rol32(w[(i + 13) & 15] ^ w[(i + 8) & 15] ^ w[(i + 2) & 15] ^
+					      w[i & 15],
+					  1);
 			w[i & 15] = x;
 			if (i < 20)
 				g = (b & c) | (~b & e), k = 0x5a827999;
@@ -364,8 +380,10 @@ INLINE u64 bench_matrix(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < 8; i++) {
-		NOUNROLL for (u32 j = 0; j < 8; j++) {
+	NOUNROLL for (u32 i = 0; i < 8; i++)
+	{
+		NOUNROLL for (u32 j = 0; j < 8; j++)
+		{
 			u32 dot = 0;
 
 			for (u32 k = 0; k < 8; k++)
@@ -381,7 +399,8 @@ INLINE u64 bench_prng(u8 *d)
 {
 	u64 x = get64(d, 0) | 1, y = get64(d, 8);
 
-	NOUNROLL for (u32 i = 0; i < 200; i++) {
+	NOUNROLL for (u32 i = 0; i < 200; i++)
+	{
 		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
 		y = y * 6364136223846793005ull + 1442695040888963407ull;
 		x += rol64(y, (u32)(y >> 59) & 63 ? 27 : 31);
@@ -400,8 +419,7 @@ INLINE u64 bench_calls(u8 *d)
 {
 	u64 h = 0;
 
-	NOUNROLL for (u32 i = 0; i < 256; i++)
-		h = mix_call(h, d[i]);
+	NOUNROLL for (u32 i = 0; i < 256; i++) h = mix_call(h, d[i]);
 	return h;
 }
 
@@ -410,7 +428,8 @@ INLINE u64 bench_rewrite(u8 *d)
 {
 	u64 sum = 0;
 
-	NOUNROLL for (u32 i = 0; i < 512; i += 16) {
+	NOUNROLL for (u32 i = 0; i < 512; i += 16)
+	{
 		u8 *p = d + i;
 		u32 src = __builtin_bswap32(*(u32 *)(p + 4));
 
@@ -424,8 +443,9 @@ INLINE u64 bench_rewrite(u8 *d)
 }
 
 #define BENCHES(X)                                                                                 \
-	X(fnv1a) X(jenkins) X(xxh64) X(siphash) X(crc32_bits) X(crc32_nibble) X(inet_csum)          \
-	X(adler32) X(div_const) X(div_var) X(bits) X(sort) X(search) X(tlv) X(atoi) X(chacha)       \
-	X(sha1) X(matrix) X(prng) X(calls) X(rewrite)
+	X(fnv1a)                                                                                   \
+	X(jenkins) X(xxh64) X(siphash) X(crc32_bits) X(crc32_nibble) X(inet_csum) X(adler32)       \
+	    X(div_const) X(div_var) X(bits) X(sort) X(search) X(tlv) X(atoi) X(chacha) X(sha1)     \
+		X(matrix) X(prng) X(calls) X(rewrite)
 
 #endif

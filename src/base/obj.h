@@ -13,12 +13,12 @@ enum obj_kind { OBJ_MAP = 1, OBJ_PROG, OBJ_BTF, OBJ_LINK, OBJ_PERF, OBJ_STATS };
 
 struct obj {
 	uint32_t refs;
-	uint8_t kind; /* enum obj_kind */
-	uint32_t id;  /* unique for its kind, 0 until sys/ registers it */
+	uint8_t kind;		     /* enum obj_kind */
+	uint32_t id;		     /* unique for its kind, 0 until sys/ registers it */
 	void (*free)(struct obj *o); /* called once, when the last reference is gone */
 };
 
-#define obj_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+#define obj_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 
 /* One reference, held by the caller. */
 static inline void obj_init(struct obj *o, enum obj_kind kind, void (*free)(struct obj *o))

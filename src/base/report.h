@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 struct report {
-	char *text;  /* NUL-terminated; NULL while empty */
-	size_t n;    /* bytes in text, without the NUL */
+	char *text; /* NUL-terminated; NULL while empty */
+	size_t n;   /* bytes in text, without the NUL */
 	size_t cap;
 	size_t limit; /* most bytes kept, 0: no limit; what goes beyond is counted in `lost` */
 	size_t lost;
@@ -24,11 +24,11 @@ void report_free(struct report *r);
 /* Adds text. Out of memory makes r->err -ENOMEM. A NULL r is allowed: nothing is kept. */
 void report_add(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_addv(struct report *r, const char *fmt, va_list ap)
-	__attribute__((format(printf, 2, 0)));
+    __attribute__((format(printf, 2, 0)));
 
 /* Records the first error with its one-line message (no newline in fmt; one is added) and
  * returns err, so that `return report_fail(r, -EINVAL, "insn %u: ...", i)` reads well. */
 int report_fail(struct report *r, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 #endif

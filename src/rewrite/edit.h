@@ -14,10 +14,10 @@
 struct edit {
 	const struct unit *old;
 	VEC(struct op) ops;
-	VEC(uint8_t) local; /* op.off is already an index into ops */
+	VEC(uint8_t) local;   /* op.off is already an index into ops */
 	VEC(uint32_t) origin; /* of each new op (unit.h) */
-	uint32_t now;	    /* old op in whose place ops are put */
-	uint32_t *first;    /* old op -> its first new op; n_ops + 1 entries */
+	uint32_t now;	      /* old op in whose place ops are put */
+	uint32_t *first;      /* old op -> its first new op; n_ops + 1 entries */
 	int err;
 };
 
