@@ -442,10 +442,29 @@ INLINE u64 bench_rewrite(u8 *d)
 	return sum;
 }
 
-#define BENCHES(X)                                                                                 \
-	X(fnv1a)                                                                                   \
-	X(jenkins) X(xxh64) X(siphash) X(crc32_bits) X(crc32_nibble) X(inet_csum) X(adler32)       \
-	    X(div_const) X(div_var) X(bits) X(sort) X(search) X(tlv) X(atoi) X(chacha) X(sha1)     \
-		X(matrix) X(prng) X(calls) X(rewrite)
+/* clang-format off */
+#define BENCHES(X) \
+	X(fnv1a) \
+	X(jenkins) \
+	X(xxh64) \
+	X(siphash) \
+	X(crc32_bits) \
+	X(crc32_nibble) \
+	X(inet_csum) \
+	X(adler32) \
+	X(div_const) \
+	X(div_var) \
+	X(bits) \
+	X(sort) \
+	X(search) \
+	X(tlv) \
+	X(atoi) \
+	X(chacha) \
+	X(sha1) \
+	X(matrix) \
+	X(prng) \
+	X(calls) \
+	X(rewrite)
+/* clang-format on */
 
 #endif
