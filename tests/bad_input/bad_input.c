@@ -306,7 +306,7 @@ static void strange_paths(const char *object, const char *prog, const char *capt
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/empty", dir);
-	write_file(path, NULL, 0);
+	write_file(path, (const uint8_t *)"", 0);
 	try_run("an empty file as the object", path, NULL, capture, path, true);
 	try_run("an empty file as the capture", object, prog, path, path, true);
 	try_run("a directory as the object", dir, NULL, capture, dir, true);

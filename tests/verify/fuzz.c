@@ -56,7 +56,8 @@ static int32_t constant(void)
 					64,	   127, 128, 255, 256, 65535, 1 << 30, INT32_MAX,
 					INT32_MIN, -1,	-2,  -8,  -64 };
 
-	return rnd(4) ? list[rnd(sizeof(list) / sizeof(list[0]))] : (int32_t)rnd(1u << 31) * 2 + 1;
+	return rnd(4) ? list[rnd(sizeof(list) / sizeof(list[0]))]
+		      : (int32_t)(rnd(1u << 31) * 2u + 1);
 }
 
 /* A register that holds such a thing, or any when there is none. */
