@@ -92,28 +92,13 @@ static void frame_add(struct frame *f, struct fp_use *use, const struct op *op, 
 		f->last_exit = i;
 }
 
-static uint32_t sub_at(const struct unit *u, uint32_t op)
-{
-	uint32_t lo = 0, hi = u->n_subs;
-
-	while (hi - lo > 1) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (u->subs[mid] <= op)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* What an op says about others: where jumps go, which subprograms C may call. */
 static void targets_note(struct builder *b, struct frame *frames, const struct op *op)
 {
 	if (op_has(op, P_JUMP))
 		b->is_target[op->off] = 1;
 	if (op->code == OP_LDFUNC)
-		frames[sub_at(b->unit, (uint32_t)op->off)].address_taken = true;
+		frames[unit_sub_of(b->unit, (uint32_t)op->off)].address_taken = true;
 }
 
 static void frame_finish(struct builder *b, struct frame *f, const struct fp_use *use, uint32_t sub)

@@ -198,17 +198,7 @@ static void lower_ldmap(struct walk *w, const struct op *op)
 
 static struct frame *frame_of(struct walk *w, uint32_t op)
 {
-	uint32_t lo = 0, hi = w->u->n_subs;
-
-	while (hi - lo > 1) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (w->frames[mid].first <= op)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &w->frames[lo];
+	return &w->frames[unit_sub_of(w->u, op)];
 }
 
 static void lower_ldfunc(struct walk *w, const struct op *op)

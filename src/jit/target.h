@@ -72,12 +72,6 @@ enum {
 	TRAIT_INDEX = 1 << 2,  /* loads and stores take base + register */
 };
 
-struct cpu_row {
-	const char *name;
-	uint64_t bit;
-	uint32_t level; /* which named CPU has it at least */
-};
-
 struct target {
 	const char *name;
 	uint32_t traits;
