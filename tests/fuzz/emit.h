@@ -77,6 +77,14 @@ void emit_value(struct gen *g, uint8_t r);
 void emit_const(struct gen *g, uint8_t r, uint64_t v);
 
 /* One random item without control flow. */
+struct item_kind {
+	unsigned weight; /* how often it is made, relative to the others */
+	void (*make)(struct gen *g);
+};
+
+/* Makes an item of one of the kinds. */
+void item_any(struct gen *g, const struct item_kind *kinds, size_t n);
+
 void item_plain(struct gen *g);
 
 /* The first of two ops that belong together, and the second, on the register that it returned. */

@@ -221,25 +221,15 @@ static bool skipped(const struct gen *g, uint64_t id)
 
 static void item(struct gen *g)
 {
-	static const struct {
-		unsigned weight;
-		void (*make)(struct gen *g);
-	} kinds[] = {
+	static const struct item_kind kinds[] = {
 		{ 60, item_plain },    { 10, item_if },		{ 5, item_loop },
 		{ 4, item_break },     { 1, item_exit },	{ 1, item_exhaust },
 		{ 1, item_far },       { 6, item_call_helper }, { 6, item_call_sub },
 		{ 2, item_call_back }, { 3, item_call_tail },	{ 2, item_load_packet },
 		{ 8, item_call_map },  { 8, item_pair },
 	};
-	unsigned sum = 0, at;
-	size_t i;
 
-	for (i = 0; i < COUNT(kinds); i++)
-		sum += kinds[i].weight;
-	at = rng_below(&g->rng, sum);
-	for (i = 0; at >= kinds[i].weight; i++)
-		at -= kinds[i].weight;
-	kinds[i].make(g);
+	item_any(g, kinds, COUNT(kinds));
 }
 
 /* An item has its own stream of random numbers, whose seed is its name: without it, all others

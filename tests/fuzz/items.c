@@ -314,25 +314,28 @@ void item_pair_second(struct gen *g, uint8_t r)
 		emit(g, op_reg(code, pick_w32(g), r, pick_src(g)));
 }
 
+void item_any(struct gen *g, const struct item_kind *kinds, size_t n)
+{
+	unsigned sum = 0, at;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += kinds[i].weight;
+	at = rng_below(&g->rng, sum);
+	for (i = 0; at >= kinds[i].weight; i++)
+		at -= kinds[i].weight;
+	kinds[i].make(g);
+}
+
 void item_plain(struct gen *g)
 {
-	static const struct {
-		unsigned weight;
-		void (*make)(struct gen *g);
-	} kinds[] = {
+	static const struct item_kind kinds[] = {
 		{ 30, item_alu },    { 6, item_alu_edge },    { 8, item_unary },
 		{ 10, item_mov },    { 8, item_const },	      { 2, item_address },
 		{ 3, item_engine },  { 18, item_load },	      { 18, item_store },
 		{ 10, item_atomic }, { 2, item_cmpxchg_hit }, { 4, item_ordered },
 		{ 2, item_probe },   { 2, item_percpu },
 	};
-	unsigned sum = 0, at;
-	size_t i;
 
-	for (i = 0; i < COUNT(kinds); i++)
-		sum += kinds[i].weight;
-	at = rng_below(&g->rng, sum);
-	for (i = 0; at >= kinds[i].weight; i++)
-		at -= kinds[i].weight;
-	kinds[i].make(g);
+	item_any(g, kinds, COUNT(kinds));
 }
