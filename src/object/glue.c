@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/percpu.h"
 #include "map/map.h"
 #include "skep/skep.h"
 #include "sys/pin.h"
@@ -103,4 +104,12 @@ int skep_libbpf_statfs64(const char *path, struct statfs64 *out)
 		return statfs64(path, out);
 	*out = (struct statfs64){ .f_type = BPF_FS_MAGIC };
 	return 0;
+}
+
+/* Takes the place of libbpf's own: a client's per-CPU values have as many parts as skep has slots.
+ */
+int libbpf_num_possible_cpus(void);
+int libbpf_num_possible_cpus(void)
+{
+	return (int)percpu_slots();
 }
