@@ -12,10 +12,9 @@ struct report;
 
 struct rewrite_opts {
 	unsigned scratch; /* scratch registers that the target has: BPF_AX, BPF_BX */
-	const char *off;  /* comma-separated names of rewrites to leave out; NULL: none */
 };
 
-/* A fresh unit, also when nothing changed. 0, -ENOMEM, or -EINVAL for an unknown name in off. */
+/* A fresh unit, also when nothing changed. 0 or -errno with a message. */
 int rewrite(const struct unit *u, const struct rewrite_opts *opts, struct report *r,
 	    struct unit **out);
 

@@ -156,7 +156,7 @@ static int prog_fits_arrays(const struct prog *p)
 /* The stages, in order. What each makes belongs to p. */
 static int prog_stages(struct prog *p, const struct prog_spec *spec, struct report *log)
 {
-	const struct rewrite_opts rewrites = { .scratch = 2, .off = getenv("SKEP_NO_REWRITE") };
+	const struct rewrite_opts rewrites = { .scratch = 2 };
 	struct unit *decoded = NULL, *resolved = NULL, *xlated = NULL;
 	int err = unit_decode(spec->insns, spec->n_insns, false, log, &decoded);
 
