@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/report.h"
+#include "isa/fact.h"
 
 void unit_free(struct unit *u)
 {
@@ -14,6 +15,7 @@ void unit_free(struct unit *u)
 	mem_free(u->ops);
 	mem_free(u->slot);
 	mem_free(u->origin);
+	mem_free(u->facts);
 	mem_free(u->subs);
 	mem_free(u->refs);
 	mem_free(u->lines);
@@ -70,6 +72,7 @@ struct unit *unit_copy(const struct unit *u)
 	copy->ops = unit_dup(u->ops, u->n_ops * sizeof(*u->ops), &failed);
 	copy->slot = unit_dup(u->slot, (u->n_ops + 1) * sizeof(*u->slot), &failed);
 	copy->origin = unit_dup(u->origin, u->n_ops * sizeof(*u->origin), &failed);
+	copy->facts = unit_dup(u->facts, u->n_ops * sizeof(*u->facts), &failed);
 	copy->subs = unit_dup(u->subs, u->n_subs * sizeof(*u->subs), &failed);
 	copy->refs = unit_dup(u->refs, u->n_refs * sizeof(*u->refs), &failed);
 	copy->lines = unit_dup(u->lines, u->n_lines * sizeof(*u->lines), &failed);

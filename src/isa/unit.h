@@ -12,6 +12,7 @@
 #include "isa/abi.h"
 #include "isa/op.h"
 
+struct fact;
 struct report;
 
 /* What verifier, printer and code generation need to know of a map. First member of struct map. */
@@ -53,7 +54,9 @@ struct unit {
 	uint32_t *slot;	  /* n_ops + 1 values: op index -> index of its first 8-byte instruction */
 	uint32_t *origin; /* op -> index of the instruction, as loaded, that it stands for; NULL:
 			   * the unit is as loaded, and `slot` says it */
-	uint32_t *subs;	  /* first op of each subprogram, ascending; subs[0] == 0 */
+	struct fact *facts; /* n_ops rows of what the verifier found (isa/fact.h), owned; NULL:
+			     * nobody verified it */
+	uint32_t *subs;	    /* first op of each subprogram, ascending; subs[0] == 0 */
 	uint32_t n_subs;
 	struct ref *refs;
 	uint32_t n_refs;
@@ -66,7 +69,7 @@ struct unit {
 
 void unit_free(struct unit *u);
 
-/* A deep copy of ops, slots, subs, refs, lines and names; NULL when there is no memory. */
+/* A deep copy of ops, slots, facts, subs, refs, lines and names; NULL when there is no memory. */
 struct unit *unit_copy(const struct unit *u);
 
 /* Makes u->slot and u->subs from u->ops (older ones are freed), for whoever built a unit out of

@@ -300,7 +300,7 @@ int rewrite_divide(const struct unit *u, unsigned scratch, struct report *r, str
 
 		edit_at(&e, i);
 		if (n < 0)
-			edit_put(&e, u->ops[i]);
+			edit_keep(&e);
 		for (int k = 0; k < n; k++)
 			edit_put(&e, seq[k]);
 	}

@@ -22,24 +22,46 @@ void edit_at(struct edit *e, uint32_t i)
 		e->first[i] = (uint32_t)e->ops.n;
 }
 
-static void edit_add(struct edit *e, struct op op, bool local)
+static void edit_add(struct edit *e, struct op op, bool local, const struct fact *fact)
 {
 	const uint32_t *of = e->old->origin ? e->old->origin : e->old->slot;
 
-	if (!e->err && (vec_push(&e->ops, op) || vec_push(&e->local, local) ||
-			vec_push(&e->origin, of[e->now])))
+	if (!e->err &&
+	    (vec_push(&e->ops, op) || vec_push(&e->local, local) ||
+	     vec_push(&e->origin, of[e->now]) || (e->old->facts && vec_push(&e->facts, *fact))))
 		e->err = -ENOMEM;
+}
+
+void edit_put_known(struct edit *e, struct op op, const struct fact *fact)
+{
+	edit_add(e, op, false, fact);
 }
 
 void edit_put(struct edit *e, struct op op)
 {
-	edit_add(e, op, false);
+	const struct fact fact = fact_unknown();
+
+	edit_add(e, op, false, &fact);
 }
 
 void edit_put_local(struct edit *e, struct op op, int32_t ahead)
 {
+	const struct fact fact = fact_unknown();
+
 	op.off = (int32_t)e->ops.n + ahead;
-	edit_add(e, op, true);
+	edit_add(e, op, true, &fact);
+}
+
+void edit_keep(struct edit *e)
+{
+	const struct fact fact = edit_fact(e, e->now);
+
+	edit_add(e, e->old->ops[e->now], false, &fact);
+}
+
+struct fact edit_fact(const struct edit *e, uint32_t i)
+{
+	return e->old->facts ? e->old->facts[i] : fact_unknown();
 }
 
 static bool has_target(const struct op *op)
@@ -73,13 +95,17 @@ int edit_finish(struct edit *e, struct report *r, struct unit **out)
 		u->n_ops = (uint32_t)e->ops.n;
 		mem_free(u->origin);
 		u->origin = e->origin.at;
+		mem_free(u->facts);
+		u->facts = e->facts.at;
 		memset(&e->ops, 0, sizeof(e->ops));
 		memset(&e->origin, 0, sizeof(e->origin));
+		memset(&e->facts, 0, sizeof(e->facts));
 		err = unit_index(u, r);
 	}
 	vec_free(&e->ops);
 	vec_free(&e->local);
 	vec_free(&e->origin);
+	vec_free(&e->facts);
 	mem_free(e->first);
 	if (err) {
 		unit_free(u);

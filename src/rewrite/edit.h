@@ -9,15 +9,17 @@
 #define SKEP_REWRITE_EDIT_H
 
 #include "base/vec.h"
+#include "isa/fact.h"
 #include "isa/unit.h"
 
 struct edit {
 	const struct unit *old;
 	VEC(struct op) ops;
-	VEC(uint8_t) local;   /* op.off is already an index into ops */
-	VEC(uint32_t) origin; /* of each new op (unit.h) */
-	uint32_t now;	      /* old op in whose place ops are put */
-	uint32_t *first;      /* old op -> its first new op; n_ops + 1 entries */
+	VEC(uint8_t) local;	/* op.off is already an index into ops */
+	VEC(uint32_t) origin;	/* of each new op (unit.h) */
+	VEC(struct fact) facts; /* likewise, when the old unit has any */
+	uint32_t now;		/* old op in whose place ops are put */
+	uint32_t *first;	/* old op -> its first new op; n_ops + 1 entries */
 	int err;
 };
 
@@ -28,7 +30,17 @@ void edit_begin(struct edit *e, const struct unit *old);
  * to old op i will go to the first op put after this call (or the next op's, when none is). */
 void edit_at(struct edit *e, uint32_t i);
 
+/* An op of which nothing is known (fact_unknown). */
 void edit_put(struct edit *e, struct op op);
+
+/* An op of which is known what `fact` says. */
+void edit_put_known(struct edit *e, struct op op, const struct fact *fact);
+
+/* The old op itself, with what is known of it. */
+void edit_keep(struct edit *e);
+
+/* What is known of old op i; fact_unknown() when the unit is not verified. */
+struct fact edit_fact(const struct edit *e, uint32_t i);
 
 /* A jump to the op `ahead` places behind it (1: the next one). */
 void edit_put_local(struct edit *e, struct op op, int32_t ahead);

@@ -6,6 +6,7 @@
 #ifndef SKEP_VERIFY_VERIFY_H
 #define SKEP_VERIFY_VERIFY_H
 
+#include "isa/fact.h"
 #include "isa/unit.h"
 
 struct report;
@@ -48,30 +49,13 @@ struct verify_input {
 	void (*map_special)(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS]);
 };
 
-/* What later stages may rely on, by op. Only what holds on every path through the op. */
-struct fact {
-	const struct map_desc *map; /* helper call: the one map it is called with, or NULL */
-	uint64_t key;		    /* with key_known: the constant key of a look-up */
-	uint32_t sub;		    /* helper call with callback: 1 + its subprogram, 0: unknown */
-	uint8_t seen;		    /* control reaches it */
-	uint8_t jumps, falls;	    /* conditional jump: some path jumps, some goes on */
-	uint8_t key_known;
-	uint8_t loop_flags; /* bpf_loop: some path passes flags, so it cannot be inlined */
-	uint8_t upper_used; /* result of a 32-bit op: a reader needs the upper half to be zero */
-	uint8_t accessed;   /* load, store: ptr_kind is set */
-	uint8_t ptr_kind;   /* load, store: enum kind of the address, when always the same */
-	uint8_t ctx;	    /* load, store of the context */
-	uint8_t may_fault;  /* load through a pointer that may be invalid */
-	uint8_t map_seen, map_varies, key_seen; /* the verifier's own while it runs */
-};
-
 struct verify_stats {
 	uint32_t insns, max_states_per_insn, total_states, peak_states, mark_read;
 	uint32_t stack_depth; /* bytes of the main program */
 };
 
 struct facts {
-	struct fact *op; /* unit.n_ops rows */
+	struct fact *op; /* unit.n_ops rows; whoever takes them sets this to NULL */
 	uint32_t n_ops;
 	uint32_t *stack_depth; /* bytes used by each subprogram */
 	struct verify_stats stats;
