@@ -10,7 +10,7 @@ static __thread struct {
 	int sticky;
 } fail;
 
-static int mem_must_fail(void)
+int mem_must_fail(void)
 {
 	fail.seen++;
 	return fail.at && (fail.seen == fail.at || (fail.sticky && fail.seen > fail.at));

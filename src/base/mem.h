@@ -29,4 +29,7 @@ void mem_free(void *p);
 void mem_fail_at(unsigned long count, int sticky);
 unsigned long mem_fail_count(void);
 
+/* For allocators elsewhere: counts an allocation; whether a test wants it to fail. */
+int mem_must_fail(void);
+
 #endif

@@ -30,16 +30,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/report.h"
+#include "base/room.h"
 #include "jit/fault.h"
 #include "jit/host.h"
 #include "jit/target.h"
 
 enum { UNIT = 64, BLOCK = 64 << 10 };
-
-struct room {
-	size_t off, size;
-};
 
 struct window {
 	struct window *older; /* no longer written to: of a parent, or its descriptor was lost */
@@ -48,9 +46,9 @@ struct window {
 	int fd;
 	dev_t dev;
 	ino_t ino;
-	size_t kept;	       /* bytes that stay code for the sake of children */
-	VEC(struct room) free; /* sorted by offset, apart from each other */
-	uint8_t *mapped;       /* one byte for each block */
+	size_t kept; /* bytes that stay code for the sake of children */
+	struct rooms rooms;
+	uint8_t *mapped; /* one byte for each block */
 };
 
 static struct {
@@ -91,43 +89,13 @@ static void pool_once(void)
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-/* Reserves size bytes so that each of them is less than `reach` from `near`: first below, where
- * the heap does not grow, then above. NULL when nothing is free there. */
-static uint8_t *reserve_near(uint64_t near, size_t size, uint64_t reach)
-{
-	uint64_t step = 32 << 20, at;
-
-	for (int i = 1; i <= 48; i++) {
-		uint64_t gap = (uint64_t)((i + 1) / 2) * step;
-		void *p;
-
-		at = (i & 1 ? near - gap - size : near + gap + 8 * step) & ~(uint64_t)(BLOCK - 1);
-		if (distance(at, near) >= reach || distance(at + size, near) >= reach)
-			continue;
-		p = mmap((void *)(uintptr_t)at, size, PROT_NONE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-		if (p == MAP_FAILED)
-			continue;
-		if ((uint64_t)(uintptr_t)p == at)
-			return p;
-		munmap(p, size);
-	}
-	return NULL;
-}
-
 /* Address space for the window: near, else anywhere, smaller when there is a limit. */
 static uint8_t *reserve(uint64_t reach, size_t *size)
 {
-	uint64_t near = (uint64_t)(uintptr_t)&reserve;
 	size_t want = reach > (1u << 30) ? 512u << 20 : 32u << 20;
 
 	for (*size = want; *size >= BLOCK * 16; *size /= 4) {
-		uint8_t *p = reserve_near(near, *size, reach - (16 << 20));
+		uint8_t *p = near_reserve(*size, 0, reach - (16 << 20));
 
 		if (p)
 			return p;
@@ -149,7 +117,7 @@ static void window_free(struct window *w)
 	if (w->fd >= 0)
 		close(w->fd);
 	mem_free(w->mapped);
-	vec_free(&w->free);
+	room_free(&w->rooms);
 	mem_free(w);
 }
 
@@ -163,7 +131,6 @@ static int memory_file(void)
 static int window_set_up(struct window *w)
 {
 	struct stat st;
-	struct room all = { 0 };
 
 	w->fd = memory_file();
 	if (w->fd < 0 || fstat(w->fd, &st))
@@ -176,8 +143,7 @@ static int window_set_up(struct window *w)
 	if (ftruncate(w->fd, (off_t)w->size))
 		return -errno;
 	w->mapped = mem_zalloc(w->size / BLOCK, 1);
-	all.size = w->size;
-	return !w->mapped || vec_push(&w->free, all) ? -ENOMEM : 0;
+	return w->mapped ? room_add(&w->rooms, 0, w->size) : -ENOMEM;
 }
 
 /* Whether the descriptor still is our file. */
@@ -325,52 +291,6 @@ static void blocks_unmap(struct window *w, size_t off, size_t size)
 	}
 }
 
-static int room_take(struct window *w, size_t size, size_t *off)
-{
-	for (size_t i = 0; i < w->free.n; i++) {
-		struct room *r = &w->free.at[i];
-
-		if (r->size < size)
-			continue;
-		*off = r->off;
-		r->off += size;
-		r->size -= size;
-		if (!r->size) {
-			memmove(r, r + 1, (w->free.n - i - 1) * sizeof(*r));
-			w->free.n--;
-		}
-		return 0;
-	}
-	return -ENOMEM;
-}
-
-/* Gives room back and joins it with its neighbours. Each image has reserved one entry. */
-static void room_give(struct window *w, size_t off, size_t size)
-{
-	struct room *r = w->free.at;
-	size_t i = 0, n = w->free.n;
-	bool joins_before, joins_after;
-
-	while (i < n && r[i].off < off)
-		i++;
-	joins_before = i && r[i - 1].off + r[i - 1].size == off;
-	joins_after = i < n && off + size == r[i].off;
-	if (joins_before) {
-		r[i - 1].size += size + (joins_after ? r[i].size : 0);
-		if (joins_after) {
-			memmove(r + i, r + i + 1, (n - i - 1) * sizeof(*r));
-			w->free.n--;
-		}
-	} else if (joins_after) {
-		r[i].off = off;
-		r[i].size += size;
-	} else if (n < w->free.cap) {
-		memmove(r + i + 1, r + i, (n - i) * sizeof(*r));
-		r[i] = (struct room){ off, size };
-		w->free.n++;
-	}
-}
-
 static size_t room_size(const struct image *i)
 {
 	return (i->size + UNIT) & ~(size_t)(UNIT - 1);
@@ -383,9 +303,7 @@ static int place(struct placed *p, const uint8_t *bytes)
 	struct window *w = p->window;
 	int err;
 
-	if (vec_reserve(&w->free, 2))
-		return -ENOMEM;
-	err = room_take(w, size, &p->off);
+	err = room_take(&w->rooms, size, UNIT, &p->off);
 	if (err)
 		return err;
 	err = blocks_map(w, p->off, size);
@@ -397,7 +315,7 @@ static int place(struct placed *p, const uint8_t *bytes)
 	if (!err && host_shows_anew())
 		err = blocks_show(w, p->off / BLOCK, (p->off + size - 1) / BLOCK + 1);
 	if (err)
-		room_give(w, p->off, size);
+		room_give(&w->rooms, p->off, size);
 	return err;
 }
 
@@ -450,7 +368,7 @@ static void image_remove(struct placed *p)
 	} else if (w == pool.window && pool.usable && window_usable(w)) {
 		if (!trap_fill(w, p->off, size)) {
 			blocks_unmap(w, p->off, size);
-			room_give(w, p->off, size);
+			room_give(&w->rooms, p->off, size);
 		}
 	}
 	pthread_mutex_unlock(&pool.lock);

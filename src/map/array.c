@@ -31,7 +31,7 @@ static int array_create(struct map *m)
 
 	m->stride = (uint32_t)round8(m->desc.value_size);
 	size = (uint64_t)m->stride * m->desc.max_entries;
-	err = map_mem_new(m, size, size);
+	err = map_mem_near(m, size, size);
 	if (err)
 		return err;
 	m->value = m->mem;

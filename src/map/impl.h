@@ -24,6 +24,8 @@ enum {
 /* The shared region: a memfd of `size` bytes, zeroed, mapped at m->mem. Memory is taken when it is
  * touched; -ENOMEM when `need` bytes could not be had even so. */
 int map_mem_new(struct map *m, uint64_t size, uint64_t need);
+/* The same where generated code reaches it by a short address (base/near.h), if there is room. */
+int map_mem_near(struct map *m, uint64_t size, uint64_t need);
 
 /* m->percpu_off for n values of `stride` bytes in each slot. -ENOMEM. */
 int map_percpu_new(struct map *m, uint64_t n, uint32_t stride);

@@ -2,10 +2,10 @@
 #include "map/map.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/percpu.h"
 #include "map/impl.h"
 #include "map/obj_array.h"
@@ -48,6 +48,16 @@ static int desc_check(const struct map_type *t, const struct map_desc *d)
 	return t->ops->check ? t->ops->check(d) : 0;
 }
 
+_Static_assert(sizeof(struct map) <= TAIL_SLOTS_OFFSET, "slots lie behind the map");
+
+/* Slots of arrays of objects are part of the map. */
+static size_t map_size(const struct map_type *t, const struct map_desc *d)
+{
+	if (t->ops->create != obj_array_create)
+		return sizeof(struct map);
+	return TAIL_SLOTS_OFFSET + (size_t)d->max_entries * sizeof(void *);
+}
+
 static void map_free(struct obj *o)
 {
 	struct map *m = map_of(o);
@@ -55,13 +65,13 @@ static void map_free(struct obj *o)
 	if (m->ops->destroy)
 		m->ops->destroy(m);
 	if (m->mem)
-		munmap(m->mem, m->mem_size);
+		near_give(m->mem, m->mem_size);
 	if (m->fd >= 0)
 		close(m->fd);
 	if (m->wake_fd >= 0)
 		close(m->wake_fd);
 	mem_free((void *)m->desc.inner);
-	mem_free(m);
+	near_free(m, map_size(m->type, &m->desc));
 }
 
 /* The map owns a copy of the inner map's description. */
@@ -75,16 +85,6 @@ static int inner_copy(struct map *m)
 	return m->desc.inner ? 0 : -ENOMEM;
 }
 
-_Static_assert(sizeof(struct map) <= TAIL_SLOTS_OFFSET, "slots lie behind the map");
-
-/* Slots of arrays of objects are part of the map. */
-static size_t map_size(const struct map_type *t, const struct map_desc *d)
-{
-	if (t->ops->create != obj_array_create)
-		return sizeof(struct map);
-	return TAIL_SLOTS_OFFSET + (size_t)d->max_entries * sizeof(void *);
-}
-
 int map_create(const struct map_desc *d, struct map **out)
 {
 	const struct map_type *t = map_type_find(d->type);
@@ -96,7 +96,7 @@ int map_create(const struct map_desc *d, struct map **out)
 	err = percpu_init();
 	if (err)
 		return err;
-	m = mem_zalloc(1, map_size(t, d));
+	m = near_zalloc(map_size(t, d));
 	if (!m)
 		return -ENOMEM;
 	obj_init(&m->obj, OBJ_MAP, map_free);

@@ -5,23 +5,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "base/percpu.h"
 #include "map/impl.h"
 
-enum { LOW_MAX = 1 << 20, HUGE_MIN = 4 << 20 };
+enum { HUGE_MIN = 4 << 20 };
 
-/* Small regions go where an address is a 32-bit immediate. */
-static void *mem_map(int fd, size_t size, int prot, int flags)
+static void *shared_map(int fd, size_t size, void *at)
 {
-	void *p = MAP_FAILED;
+	void *p = mmap(at, size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0), fd, 0);
 
-#ifdef MAP_32BIT
-	if (size <= LOW_MAX)
-		p = mmap(NULL, size, prot, flags | MAP_32BIT, fd, 0);
-#endif
-	if (p == MAP_FAILED)
-		p = mmap(NULL, size, prot, flags | MAP_NORESERVE, fd, 0);
-	return p;
+	return p == MAP_FAILED ? NULL : p;
 }
 
 static uint64_t machine_memory(void)
@@ -50,10 +45,10 @@ int region_fd(const char *name, uint64_t size, int *out)
 	return 0;
 }
 
-int map_mem_new(struct map *m, uint64_t size, uint64_t need)
+static int mem_new(struct map *m, uint64_t size, uint64_t need, bool near)
 {
 	uint64_t page = region_page();
-	void *p;
+	void *p, *at;
 	int err;
 
 	if (need > machine_memory() || size > 1ull << 46)
@@ -62,9 +57,13 @@ int map_mem_new(struct map *m, uint64_t size, uint64_t need)
 	err = region_fd("bpf-map", size, &m->fd);
 	if (err)
 		return err;
-	p = mem_map(m->fd, size, PROT_READ | PROT_WRITE, MAP_SHARED);
-	if (p == MAP_FAILED)
+	at = near ? near_take(size) : NULL;
+	p = shared_map(m->fd, size, at);
+	if (!p) {
+		if (at)
+			near_give(at, size);
 		return -ENOMEM; /* map_free closes the fd */
+	}
 	if (need >= HUGE_MIN)
 		madvise(p, size, MADV_HUGEPAGE);
 	m->mem = p;
@@ -72,9 +71,20 @@ int map_mem_new(struct map *m, uint64_t size, uint64_t need)
 	return 0;
 }
 
+int map_mem_new(struct map *m, uint64_t size, uint64_t need)
+{
+	return mem_new(m, size, need, false);
+}
+
+int map_mem_near(struct map *m, uint64_t size, uint64_t need)
+{
+	return mem_new(m, size, need, true);
+}
+
 int region_map_pieces(const struct region_piece *piece, size_t n, int prot, size_t size, void **out)
 {
-	uint8_t *base = mem_map(-1, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+	uint8_t *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (base == MAP_FAILED)
 		return -ENOMEM;
