@@ -43,8 +43,10 @@ SKEP_API void skep_prog_put(struct skep_prog *prog);
  * Runs the program with r1 = ctx and returns r0. ctx is what programs of this type expect
  * (<linux/bpf.h>: struct xdp_md, struct __sk_buff, ...); programs that move or measure packets
  * must be run with BPF_PROG_TEST_RUN, which makes a complete context. Any thread; runs of several
- * threads do not wait for each other while there are no more threads than CPUs. May be called
- * inside of a run.
+ * threads do not wait for each other while there are no more threads than CPUs. May be called in a
+ * signal handler, by a thread that has run something before: when that interrupts a run, it takes
+ * place on another CPU of skep's. When all of these are held by runs that were interrupted in the
+ * same way, it does not take place: 0 is returned and the program's recursion_misses count it.
  */
 SKEP_API uint64_t skep_prog_run(struct skep_prog *prog, void *ctx);
 

@@ -20,6 +20,7 @@ struct percpu_head {
 	uint32_t cpu;	      /* this slot's number */
 	uint32_t node;	      /* NUMA node of the slot, 0 when unknown */
 	uint32_t owner, lock; /* thread ids; run/slot.c */
+	uint32_t stuck;	      /* the run in this slot waits for another slot; run/slot.c */
 };
 
 /* Maps the region on first use. 0 or -errno; thread-safe. Called by whoever needs slots. */

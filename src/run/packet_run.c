@@ -49,9 +49,14 @@ static uint64_t now_ns(void)
 
 static void run_timers(const struct prog *p)
 {
+	struct slot_run run;
+
+	if (slot_enter(&run))
+		return;
 	rcu_read_lock();
 	timer_fire(p->obj.id);
 	rcu_read_unlock();
+	slot_leave(&run);
 }
 
 static uint32_t run_one(struct packet_run *r)
@@ -64,19 +69,21 @@ static uint32_t run_one(struct packet_run *r)
 	return verdict;
 }
 
-uint32_t packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns)
+int packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns)
 {
-	uint64_t owner = timer_owner_set(r->prog->obj.id), start;
-	uint32_t verdict = 0;
+	struct slot_run hold;
+	uint64_t owner, start;
 
-	slot_enter();
+	if (slot_hold(&hold))
+		return -EBUSY;
+	owner = timer_owner_set(r->prog->obj.id);
 	start = now_ns();
 	for (uint32_t i = 0; i < repeat; i++)
-		verdict = run_one(r);
+		r->verdict = run_one(r);
 	*ns = now_ns() - start;
-	slot_leave();
 	timer_owner_set(owner);
-	return verdict;
+	slot_drop(&hold);
+	return 0;
 }
 
 int packet_run_set(struct packet_run *r, const void *bytes, uint32_t n)
@@ -120,22 +127,26 @@ static bool run_changed(const struct packet_run *r, const uint8_t *bytes, uint32
 	       memcmp(p.at[1], bytes + p.n[0], p.n[1]) != 0;
 }
 
-void packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns)
+int packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns)
 {
-	uint64_t owner = n ? timer_owner_set(runs[0]->prog->obj.id) : 0, start;
+	struct slot_run hold;
+	uint64_t owner, start;
 
 	*ns = 0;
 	if (!n)
-		return;
-	slot_enter();
+		return 0;
+	if (slot_hold(&hold))
+		return -EBUSY;
+	owner = timer_owner_set(runs[0]->prog->obj.id);
 	start = now_ns();
 	for (uint32_t i = 0; i < n; i++) {
 		runs[i]->verdict = run_one(runs[i]);
 		runs[i]->redirect = *packet_redirect();
 	}
 	*ns = now_ns() - start;
-	slot_leave();
 	timer_owner_set(owner);
+	slot_drop(&hold);
+	return 0;
 }
 
 void packet_run_get(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out)
@@ -158,9 +169,10 @@ int packet_run_once(struct packet_run *r, const void *bytes, uint32_t n, struct 
 
 	if (err)
 		return err;
-	packet_run_batch(&r, 1, &ns);
-	packet_run_get(r, bytes, n, out);
-	return 0;
+	err = packet_run_batch(&r, 1, &ns);
+	if (!err)
+		packet_run_get(r, bytes, n, out);
+	return err;
 }
 
 void packet_run_copy(const struct packet_run *r, void *out, uint32_t n)

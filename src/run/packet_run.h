@@ -40,14 +40,16 @@ void packet_run_close(struct packet_run *r);
 
 /* Runs the program once on a copy of an Ethernet packet that arrives on the loopback. 0, or -EINVAL
  * for packets that PROG_TEST_RUN refuses: shorter than their Ethernet and (for all but XDP) IP
- * header, or too long. out->verdict is r0's low half. */
+ * header, or too long; -EBUSY in a signal handler that finds no slot (run/slot.h). out->verdict is
+ * r0's low half. */
 int packet_run_once(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out);
 
 /* The same in steps, for whoever runs many packets and takes the time. packet_run_set copies a
  * packet and makes its context; packet_run_batch runs those that were set, in order, on this
- * thread's slot, *ns being the time of nothing else; packet_run_get says what came out of one. */
+ * thread's slot, *ns being the time of nothing else, or gives -EBUSY; packet_run_get says what came
+ * out of one. */
 int packet_run_set(struct packet_run *r, const void *bytes, uint32_t n);
-void packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns);
+int packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns);
 void packet_run_get(struct packet_run *r, const void *bytes, uint32_t n, struct packet_result *out);
 
 /* Copies the packet that the last run left, at most n bytes. For socket buffers a VLAN tag that is
@@ -55,7 +57,8 @@ void packet_run_get(struct packet_run *r, const void *bytes, uint32_t n, struct 
 void packet_run_copy(const struct packet_run *r, void *out, uint32_t n);
 
 /* In steps, for PROG_TEST_RUN: contexts set up in r->ctx by the caller; any number of runs, during
- * which the thread keeps its slot; total time in *ns. Timers that are due fire between. */
-uint32_t packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns);
+ * which the thread keeps its slot; total time in *ns, the last verdict in r->verdict. Timers that
+ * are due fire between. 0 or -EBUSY. */
+int packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns);
 
 #endif

@@ -227,18 +227,29 @@ static uint64_t prog_enter_counted(const struct prog *p, void *ctx)
 	return r0;
 }
 
+/* There was no slot to run in. */
+static uint64_t prog_missed(const struct prog *p)
+{
+	struct prog_stats *stats = percpu_at(0, p->stats);
+
+	__atomic_fetch_add(&stats->misses, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
 uint64_t prog_run(struct prog *p, void *ctx)
 {
+	struct slot_run run;
 	uint64_t r0;
 
-	slot_enter();
+	if (slot_enter(&run))
+		return prog_missed(p);
 	rcu_read_lock();
 	if (__builtin_expect(__atomic_load_n(&stats_wanted, __ATOMIC_RELAXED) != 0, 0))
 		r0 = prog_enter_counted(p, ctx);
 	else
 		r0 = prog_enter(p, ctx);
 	rcu_read_unlock();
-	slot_leave();
+	slot_leave(&run);
 	return r0;
 }
 

@@ -86,7 +86,8 @@ static inline struct prog *prog_of(struct obj *o)
 }
 
 /* Runs the program on ctx (the context structure of its type) and returns r0. Any thread; the
- * thread holds a slot and an RCU read lock meanwhile. May be called inside of a run. */
+ * thread holds a slot and an RCU read lock meanwhile. May be called inside of a run; where there is
+ * no slot then (run/slot.h), the program does not run, r0 is 0 and a miss is counted. */
 uint64_t prog_run(struct prog *p, void *ctx);
 
 /* Makes p hold a reference to m. 0, -EEXIST is not an error here: 0 as well; -ENOMEM. */

@@ -19,11 +19,13 @@
 /* The lock word is 0, or the holder's thread id, with LOCK_WAITED when someone sleeps on it. */
 #define LOCK_WAITED 0x80000000u
 
+/* Signal handlers that interrupt any of the code below leave all of this as they found it. */
 static __thread struct {
 	uint32_t tid;
 	int32_t slot_plus_1; /* owned slot, 0: none yet */
-	uint32_t depth;	     /* runs that this thread is in */
-	uint32_t held;	     /* slot held while depth > 0 */
+	uint32_t held;	     /* slot held while depth is not 0 */
+	volatile uint8_t depth;
+	volatile uint8_t running; /* a program is under way in it */
 } self;
 
 static pthread_key_t exit_key;
@@ -136,9 +138,19 @@ static void slot_sleep(unsigned slot)
 	syscall(SYS_futex, lock, FUTEX_WAIT, now | LOCK_WAITED, &limit, NULL, 0);
 }
 
+/* Takes the slot's lock if it is free or its holder is gone, whatever that one waited for. */
+static bool slot_seize(unsigned slot)
+{
+	bool taken = word_take(&slot_head(slot)->lock, self.tid);
+
+	if (taken)
+		__atomic_store_n(&slot_head(slot)->stuck, 0, __ATOMIC_RELAXED);
+	return taken;
+}
+
 static void slot_lock(unsigned slot)
 {
-	while (!word_take(&slot_head(slot)->lock, self.tid))
+	while (!slot_seize(slot))
 		slot_sleep(slot);
 }
 
@@ -156,23 +168,104 @@ static unsigned slot_borrow(void)
 				return (first + i) % n;
 		}
 		slot_sleep(first);
-		if (word_take(&slot_head(first)->lock, self.tid))
+		if (slot_seize(first))
 			return first;
 	}
 }
 
-void slot_enter(void)
+static bool slot_is_mine(unsigned slot)
 {
-	if (self.depth++)
-		return;
-	if (self.slot_plus_1 || slot_adopt()) {
-		self.held = (uint32_t)self.slot_plus_1 - 1;
-		if (!slot_try(self.held))
-			slot_lock(self.held);
-	} else {
-		self.held = slot_borrow();
+	return (__atomic_load_n(&slot_head(slot)->lock, __ATOMIC_RELAXED) & ~LOCK_WAITED) ==
+	       self.tid;
+}
+
+/* A slot whose lock this thread holds though it holds none: a signal came while it was about to
+ * enter or had just left. No program is under way in it; whom we interrupted unlocks it. */
+static bool slot_between(unsigned *slot)
+{
+	unsigned n = percpu_slots();
+
+	for (*slot = 0; *slot < n; ++*slot)
+		if (slot_is_mine(*slot))
+			return true;
+	return false;
+}
+
+/* A slot for a thread that holds none. False: it need not be unlocked. */
+static bool slot_first(unsigned *slot)
+{
+	bool own = self.slot_plus_1 || slot_adopt();
+
+	*slot = (unsigned)self.slot_plus_1 - 1;
+	if (own && slot_try(*slot))
+		return true;
+	if (slot_between(slot))
+		return false;
+	*slot = own ? (unsigned)self.slot_plus_1 - 1 : slot_borrow();
+	if (own)
+		slot_lock(*slot);
+	return true;
+}
+
+/* Says of all slots that this thread holds whether their runs wait for another one. */
+static void slots_stuck(uint32_t stuck)
+{
+	for (unsigned i = 0; i < percpu_slots(); i++)
+		if (slot_is_mine(i))
+			__atomic_store_n(&slot_head(i)->stuck, stuck, __ATOMIC_SEQ_CST);
+}
+
+/* The first slot whose run will come to its end, or the number of slots. */
+static unsigned slot_unstuck(void)
+{
+	unsigned i = 0;
+
+	while (i < percpu_slots() && __atomic_load_n(&slot_head(i)->stuck, __ATOMIC_SEQ_CST))
+		i++;
+	return i;
+}
+
+/* A slot that this thread does not hold. When every slot is held by a run that waits here, nobody
+ * goes on unless one gives up; the last to come sees it. */
+static int slot_other(unsigned *slot, uint8_t *locked)
+{
+	unsigned n = percpu_slots(), next = n;
+
+	for (;;) {
+		for (*slot = 0; *slot < n && !slot_seize(*slot);)
+			++*slot;
+		*locked = *slot < n;
+		slots_stuck(!*locked);
+		next = *locked ? n : slot_unstuck();
+		if (next == n)
+			break;
+		slot_sleep(next);
 	}
-	percpu_self = percpu_base(self.held);
+	slots_stuck(0);
+	return *locked ? 0 : -EBUSY;
+}
+
+static int slot_take(struct slot_run *run, uint8_t running)
+{
+	unsigned slot = self.held;
+	int err = 0;
+
+	if (!self.tid)
+		self.tid = (uint32_t)syscall(SYS_gettid);
+	*run = (struct slot_run){ percpu_self, self.held, self.depth, self.running, false };
+	if (!self.depth)
+		run->locked = slot_first(&slot);
+	else if (self.running)
+		err = slot_other(&slot, &run->locked);
+	if (err)
+		return err;
+	self.held = slot;
+	percpu_self = percpu_base(slot);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self.running = running;
+	self.depth = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return 0;
 }
 
 static void slot_unlock(unsigned slot)
@@ -187,12 +280,42 @@ static void slot_unlock(unsigned slot)
 	syscall(SYS_futex, lock, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void slot_leave(void)
+/* A handler that comes in here must not take the slot that we give back for free of programs, nor
+ * the one that we go back to: in the first case depth is 0 before anything else changes, in the
+ * second `running` stays set. */
+static void slot_give(const struct slot_run *run)
 {
-	if (--self.depth)
-		return;
-	percpu_self = NULL;
-	slot_unlock(self.held);
+	unsigned slot = self.held;
+
+	self.running |= run->running;
+	self.depth = run->depth;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self.held = run->held;
+	percpu_self = run->self;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self.running = run->running;
+	if (run->locked)
+		slot_unlock(slot);
+}
+
+int slot_enter(struct slot_run *run)
+{
+	return slot_take(run, 1);
+}
+
+void slot_leave(const struct slot_run *run)
+{
+	slot_give(run);
+}
+
+int slot_hold(struct slot_run *run)
+{
+	return slot_take(run, 0);
+}
+
+void slot_drop(const struct slot_run *run)
+{
+	slot_give(run);
 }
 
 int slot_current(void)

@@ -96,14 +96,18 @@ int test_data_write(struct test_run *t, const struct test_part part[2])
 	return copy < size ? -ENOSPC : 0;
 }
 
-void test_repeat(struct test_run *t, struct packet_run *r)
+int test_repeat(struct test_run *t, struct packet_run *r)
 {
 	uint32_t repeat = t->repeat ? t->repeat : 1;
 	uint64_t ns;
+	int err = packet_run_repeat(r, repeat, &ns);
 
-	t->retval = packet_run_repeat(r, repeat, &ns);
+	if (err)
+		return err;
+	t->retval = r->verdict;
 	ns /= repeat;
 	t->duration = ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+	return 0;
 }
 
 int test_run(struct prog *p, struct test_run *t)

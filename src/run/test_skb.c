@@ -103,12 +103,15 @@ static int skb_repeat(struct packet_run *r, struct test_run *t)
 {
 	struct skb_ctx *ctx = &r->ctx.skb;
 	bool complete = t->flags & CHECKSUM_COMPLETE;
+	int err;
 
 	if (complete) {
 		ctx->sum = net_sum(ctx);
 		ctx->summed = SKB_SUM_COMPLETE;
 	}
-	test_repeat(t, r);
+	err = test_repeat(t, r);
+	if (err)
+		return err;
 	skb_finish(ctx, r->prog->type);
 	return complete && sum_fold(ctx->sum) != sum_fold(net_sum(ctx)) ? -EBADMSG : 0;
 }

@@ -16,8 +16,8 @@ int test_data_read(const struct test_run *t, uint32_t max, void **out);
 /* ctx_in to ctx, which has `max` bytes; zeroes when there is none. -E2BIG, -EFAULT. */
 int test_ctx_read(const struct test_run *t, void *ctx, uint32_t max);
 
-/* Runs as often as the caller wants; retval and duration are set. */
-void test_repeat(struct test_run *t, struct packet_run *r);
+/* Runs as often as the caller wants; retval and duration are set. 0 or -EBUSY. */
+int test_repeat(struct test_run *t, struct packet_run *r);
 
 struct test_part {
 	const void *at;

@@ -83,8 +83,9 @@ int test_run_xdp(struct packet_run *r, struct test_run *t)
 	if (err)
 		return err;
 	xdp_init(&r->ctx.xdp, &r->buf, data, t->data_size_in, l.meta, l.linear);
-	test_repeat(t, r);
-	err = xdp_write(r, t, &md);
+	err = test_repeat(t, r);
+	if (!err)
+		err = xdp_write(r, t, &md);
 	mem_free(data);
 	return err;
 }

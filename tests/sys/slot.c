@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Slots: a run has its slot to itself, with more threads than slots and across fork. */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -24,9 +25,11 @@ static uint32_t inside;	 /* percpu offset: set while a run is in the slot */
 static bool run_once(void)
 {
 	volatile uint64_t *n, *in;
+	struct slot_run run;
 	bool alone;
 
-	slot_enter();
+	if (slot_enter(&run))
+		return false;
 	n = percpu_this(counter);
 	in = percpu_this(inside);
 	alone = *in == 0;
@@ -35,7 +38,7 @@ static bool run_once(void)
 	if (*n % 64 == 0)
 		sched_yield();
 	*in = 0;
-	slot_leave();
+	slot_leave(&run);
 	return alone;
 }
 
@@ -109,8 +112,10 @@ static void a_killed_process_gives_its_slots_back(void **state)
 		pid_t child = fork();
 
 		if (!child) {
+			struct slot_run run;
+
 			slot_prefer(i);
-			slot_enter();
+			slot_enter(&run);
 			_exit(write(ready[1], "x", 1) != 1);
 		}
 		assert_int_equal(read(ready[0], &c, 1), 1);
@@ -125,27 +130,54 @@ static void a_killed_process_gives_its_slots_back(void **state)
 	close(ready[1]);
 }
 
-static void runs_nest_in_one_slot(void **state)
+/* Runs within a hold share its slot; a run that interrupts a run gets another one. */
+static void runs_nest(void **state)
 {
+	struct slot_run hold, run, inner, deeper;
 	char *self;
 
 	assert_null(percpu_self);
-	slot_enter();
+	assert_int_equal(slot_hold(&hold), 0);
 	self = percpu_self;
 	assert_non_null(self);
-	slot_enter();
+	assert_int_equal(slot_enter(&run), 0);
 	assert_ptr_equal(percpu_self, self);
-	slot_leave();
+	assert_int_equal(slot_hold(&inner), 0);
+	assert_ptr_not_equal(percpu_self, self);
+	self = percpu_self;
+	assert_int_equal(slot_enter(&deeper), 0);
 	assert_ptr_equal(percpu_self, self);
-	slot_leave();
+	slot_leave(&deeper);
+	slot_drop(&inner);
+	assert_ptr_equal(percpu_self,
+			 hold.self ? hold.self : percpu_base((unsigned)slot_current()));
+	slot_leave(&run);
+	slot_drop(&hold);
 	assert_null(percpu_self);
+}
+
+/* One thread holds every slot in runs that interrupted each other: the next is refused, and the
+ * others are as they were. */
+static void a_run_without_a_slot_is_refused(void **state)
+{
+	struct slot_run run[PERCPU_SLOTS_MAX], more;
+	unsigned n = percpu_slots();
+
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(slot_enter(&run[i]), 0);
+	assert_int_equal(slot_enter(&more), -EBUSY);
+	while (n--)
+		slot_leave(&run[n]);
+	assert_true(run_once());
 }
 
 static void *owner(void *arg)
 {
-	slot_enter();
+	struct slot_run run;
+
+	slot_enter(&run);
 	*(int *)arg = slot_current();
-	slot_leave();
+	slot_leave(&run);
 	return NULL;
 }
 
@@ -167,7 +199,8 @@ int main(void)
 		cmocka_unit_test(no_run_is_lost_by_more_threads_than_slots),
 		cmocka_unit_test(no_run_is_lost_by_processes),
 		cmocka_unit_test(a_killed_process_gives_its_slots_back),
-		cmocka_unit_test(runs_nest_in_one_slot),
+		cmocka_unit_test(runs_nest),
+		cmocka_unit_test(a_run_without_a_slot_is_refused),
 		cmocka_unit_test(threads_that_ended_leave_their_slot),
 	};
 

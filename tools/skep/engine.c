@@ -63,15 +63,18 @@ void engine_add(struct engine *e, const struct capture_head *head, const uint8_t
 void engine_run(struct engine *e, uint64_t *ns, unsigned *ran)
 {
 	struct packet_run *runs[BATCH];
+	int err;
 
 	*ran = 0;
 	for (unsigned i = 0; i < e->n; i++)
 		if (!e->shots[i].err)
 			runs[(*ran)++] = &e->shots[i].run;
-	packet_run_batch(runs, *ran, ns);
+	err = packet_run_batch(runs, *ran, ns);
 	for (unsigned i = 0; i < e->n; i++) {
 		struct shot *s = &e->shots[i];
 
+		if (!s->err)
+			s->err = err;
 		if (!s->err)
 			packet_run_get(&s->run, s->in, s->head.n, &s->result);
 	}
