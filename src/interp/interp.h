@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "isa/trait.h"
 #include "isa/unit.h"
 
 struct interp_opts {
@@ -18,7 +19,8 @@ struct interp_opts {
 };
 
 enum {
-	INTERP_FRAMES = 8,		   /* most frames of a run, callbacks included */
+	INTERP_FRAMES = 8, /* most frames of a run, callbacks included */
+	INTERP_TRAITS = TRAIT_ZEXT32 | TRAIT_PERCPU | TRAIT_DIV0,
 	INTERP_MAY_GOTO = 8 * 1024 * 1024, /* how often a frame's may_goto ops go on */
 };
 

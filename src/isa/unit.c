@@ -17,6 +17,7 @@ void unit_free(struct unit *u)
 	mem_free(u->origin);
 	mem_free(u->facts);
 	mem_free(u->subs);
+	mem_free(u->stack);
 	mem_free(u->refs);
 	mem_free(u->lines);
 	mem_free(u->names);
@@ -74,6 +75,7 @@ struct unit *unit_copy(const struct unit *u)
 	copy->origin = unit_dup(u->origin, u->n_ops * sizeof(*u->origin), &failed);
 	copy->facts = unit_dup(u->facts, u->n_ops * sizeof(*u->facts), &failed);
 	copy->subs = unit_dup(u->subs, u->n_subs * sizeof(*u->subs), &failed);
+	copy->stack = unit_dup(u->stack, u->n_subs * sizeof(*u->stack), &failed);
 	copy->refs = unit_dup(u->refs, u->n_refs * sizeof(*u->refs), &failed);
 	copy->lines = unit_dup(u->lines, u->n_lines * sizeof(*u->lines), &failed);
 	copy->names = NULL;

@@ -58,6 +58,8 @@ struct unit {
 			     * nobody verified it */
 	uint32_t *subs;	    /* first op of each subprogram, ascending; subs[0] == 0 */
 	uint32_t n_subs;
+	uint32_t *stack; /* bytes below r10 that each subprogram uses, n_subs values, owned; NULL:
+			  * nobody knows, so 512 where the ops do not say */
 	struct ref *refs;
 	uint32_t n_refs;
 	struct line *lines;
@@ -69,7 +71,8 @@ struct unit {
 
 void unit_free(struct unit *u);
 
-/* A deep copy of ops, slots, facts, subs, refs, lines and names; NULL when there is no memory. */
+/* A deep copy of ops, slots, facts, subs, stack, refs, lines and names; NULL when there is no
+ * memory. */
 struct unit *unit_copy(const struct unit *u);
 
 /* Makes u->slot and u->subs from u->ops (older ones are freed), for whoever built a unit out of

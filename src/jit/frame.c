@@ -103,8 +103,8 @@ static void targets_note(struct builder *b, struct frame *frames, const struct o
 
 static void frame_finish(struct builder *b, struct frame *f, const struct fp_use *use, uint32_t sub)
 {
-	if (b->opts->stack)
-		f->stack = b->opts->stack[sub];
+	if (b->unit->stack)
+		f->stack = b->unit->stack[sub];
 	f->stack = (f->stack + 7) & ~7u;
 	f->fp |= f->loops;
 	b->tails |= f->tail_calls != 0;

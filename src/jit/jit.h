@@ -25,8 +25,6 @@ struct jit_opts {
 	bool separate;	       /* -O0: each op on its own, no two become one instruction */
 	uint64_t base; /* address that the image is shown at when it is only dumped; 0 else. A dump
 			* may have references that nothing stands behind: addresses are made up */
-	const uint16_t *stack; /* stack bytes of each subprogram as the verifier found them; NULL:
-				* 512 where it cannot be seen from the ops */
 };
 
 /* Where native code came from: rows sorted by offset. */

@@ -10,6 +10,7 @@
 #ifndef SKEP_JIT_TARGET_H
 #define SKEP_JIT_TARGET_H
 
+#include "isa/trait.h"
 #include "jit/builder.h"
 
 struct frame;
@@ -66,15 +67,9 @@ struct frame {
 	bool zero_used;
 };
 
-enum {
-	TRAIT_ZEXT32 = 1 << 0, /* 32-bit results come zero-extended */
-	TRAIT_PERCPU = 1 << 1, /* has the per-CPU base at hand */
-	TRAIT_INDEX = 1 << 2,  /* loads and stores take base + register */
-};
-
 struct target {
 	const char *name;
-	uint32_t traits;
+	uint32_t traits;       /* TRAIT_*: isa/trait.h */
 	uint8_t reg[BPF_REGS]; /* native number of each BPF register */
 	uint8_t leaf_reg[4];   /* of r6-r9 in a subprogram that calls nothing */
 	uint8_t tmp;	       /* what the walker may use for constants */

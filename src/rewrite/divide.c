@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "rewrite/edit.h"
+#include "rewrite/pass.h"
 
 typedef unsigned __int128 u128;
 
@@ -288,15 +288,16 @@ static bool is_constant_division(const struct op *op)
 	       !(op->mode & OP_REG);
 }
 
-int rewrite_divide(const struct unit *u, unsigned scratch, struct report *r, struct unit **out)
+int rewrite_divide(const struct unit *u, const struct rewrite_opts *opts, struct report *r,
+		   struct unit **out)
 {
 	struct op seq[DIVIDE_OPS];
 	struct edit e;
 
 	edit_begin(&e, u);
 	for (uint32_t i = 0; i < u->n_ops; i++) {
-		int n =
-		    is_constant_division(&u->ops[i]) ? divide_ops(&u->ops[i], scratch, seq) : -1;
+		const struct op *op = &u->ops[i];
+		int n = is_constant_division(op) ? divide_ops(op, opts->scratch, seq) : -1;
 
 		edit_at(&e, i);
 		if (n < 0)

@@ -11,8 +11,6 @@
 
 #include "isa/unit.h"
 
-struct report;
-
 enum { DIVIDE_OPS = 12 };
 
 /* Ops that together do what the DIV, SDIV, MOD or SMOD op with an immediate does, BPF's x / 0 = 0,
@@ -20,8 +18,5 @@ enum { DIVIDE_OPS = 12 };
  * scratch registers BPF_AX, BPF_BX. Returns their number, or -1 when it takes more scratch
  * registers: then the division stays. */
 int divide_ops(const struct op *op, unsigned scratch, struct op out[DIVIDE_OPS]);
-
-/* The unit with every such division replaced. */
-int rewrite_divide(const struct unit *u, unsigned scratch, struct report *r, struct unit **out);
 
 #endif

@@ -11,7 +11,10 @@ void edit_begin(struct edit *e, const struct unit *old)
 	memset(e, 0, sizeof(*e));
 	e->old = old;
 	e->first = mem_zalloc((size_t)old->n_ops + 1, sizeof(*e->first));
-	if (!e->first || vec_reserve(&e->ops, old->n_ops) || vec_reserve(&e->local, old->n_ops))
+	if (old->stack)
+		e->stack = mem_dup(old->stack, old->n_subs * sizeof(*old->stack));
+	if (!e->first || (old->stack && !e->stack) || vec_reserve(&e->ops, old->n_ops) ||
+	    vec_reserve(&e->local, old->n_ops))
 		e->err = -ENOMEM;
 }
 
@@ -24,16 +27,15 @@ void edit_at(struct edit *e, uint32_t i)
 
 static void edit_add(struct edit *e, struct op op, bool local, const struct fact *fact)
 {
-	const uint32_t *of = e->old->origin ? e->old->origin : e->old->slot;
-
 	if (!e->err &&
-	    (vec_push(&e->ops, op) || vec_push(&e->local, local) ||
-	     vec_push(&e->origin, of[e->now]) || (e->old->facts && vec_push(&e->facts, *fact))))
+	    (vec_push(&e->ops, op) || vec_push(&e->local, local) || vec_push(&e->from, e->now) ||
+	     (e->old->facts && vec_push(&e->facts, *fact))))
 		e->err = -ENOMEM;
 }
 
 void edit_put_known(struct edit *e, struct op op, const struct fact *fact)
 {
+	e->changed = true;
 	edit_add(e, op, false, fact);
 }
 
@@ -41,13 +43,14 @@ void edit_put(struct edit *e, struct op op)
 {
 	const struct fact fact = fact_unknown();
 
-	edit_add(e, op, false, &fact);
+	edit_put_known(e, op, &fact);
 }
 
 void edit_put_local(struct edit *e, struct op op, int32_t ahead)
 {
 	const struct fact fact = fact_unknown();
 
+	e->changed = true;
 	op.off = (int32_t)e->ops.n + ahead;
 	edit_add(e, op, true, &fact);
 }
@@ -64,13 +67,27 @@ struct fact edit_fact(const struct edit *e, uint32_t i)
 	return e->old->facts ? e->old->facts[i] : fact_unknown();
 }
 
+int32_t edit_stack(struct edit *e, uint32_t bytes)
+{
+	uint32_t sub = unit_sub_of(e->old, e->now), have;
+
+	if (!e->old->stack) {
+		e->err = e->err ? e->err : -EINVAL;
+		return 0;
+	}
+	have = (e->old->stack[sub] + 7) & ~7u;
+	if (e->stack[sub] < have + bytes)
+		e->stack[sub] = have + bytes;
+	return -(int32_t)(have + bytes);
+}
+
 static bool has_target(const struct op *op)
 {
 	return op_has(op, P_JUMP) || op->code == OP_CALLSUB || op->code == OP_LDFUNC;
 }
 
-/* Old indexes in jumps, calls and line rows become new ones. */
-static void edit_retarget(struct edit *e, struct unit *u)
+/* Old indexes in jumps and calls become new ones. */
+static void edit_retarget(struct edit *e)
 {
 	for (size_t i = 0; i < e->ops.n; i++) {
 		struct op *op = &e->ops.at[i];
@@ -78,38 +95,103 @@ static void edit_retarget(struct edit *e, struct unit *u)
 		if (has_target(op) && !e->local.at[i])
 			op->off = (int32_t)e->first[op->off];
 	}
-	for (uint32_t i = 0; i < u->n_lines; i++)
-		u->lines[i].op = e->first[u->lines[i].op];
+}
+
+/* Where several rows are left at one op, since what lay between is gone, the last one counts. */
+static void edit_lines(const struct edit *e, struct unit *u)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < u->n_lines; i++) {
+		struct line line = u->lines[i];
+
+		line.op = e->first[line.op];
+		if (line.op >= e->ops.n)
+			break;
+		n -= n && u->lines[n - 1].op == line.op;
+		u->lines[n++] = line;
+	}
+	u->n_lines = n;
+}
+
+/* The instruction that each new op stands for: it takes the place of u->origin. */
+static void edit_origins(struct edit *e, struct unit *u)
+{
+	const uint32_t *of = e->old->origin ? e->old->origin : e->old->slot;
+
+	mem_free(u->origin);
+	u->origin = mem_zalloc(e->ops.n, sizeof(*u->origin));
+	if (!u->origin)
+		e->err = -ENOMEM;
+	for (size_t i = 0; i < e->ops.n && u->origin; i++)
+		u->origin[i] = of[e->from.at[i]];
+}
+
+/* Old number of each new subprogram, in place of u->subs' own row: names and stacks move along. */
+static void edit_subs(struct edit *e, struct unit *u)
+{
+	const char **names = mem_zalloc(u->n_subs, sizeof(*names));
+
+	if (!names)
+		e->err = -ENOMEM;
+	for (uint32_t s = 0; s < u->n_subs && !e->err; s++) {
+		uint32_t was = unit_sub_of(e->old, e->from.at[u->subs[s]]);
+
+		names[s] = e->old->sub_names ? e->old->sub_names[was] : NULL;
+		if (e->stack)
+			u->stack[s] = e->stack[was];
+	}
+	if (!e->err && e->old->sub_names)
+		e->err = unit_set_names(u, names);
+	mem_free(names);
+}
+
+/* u, a copy of the old unit, becomes the new one. */
+static void edit_apply(struct edit *e, struct unit *u, struct report *r)
+{
+	e->first[e->old->n_ops] = (uint32_t)e->ops.n;
+	edit_retarget(e);
+	edit_lines(e, u);
+	edit_origins(e, u);
+	mem_free(u->ops);
+	u->ops = e->ops.at;
+	u->n_ops = (uint32_t)e->ops.n;
+	mem_free(u->facts);
+	u->facts = e->facts.at;
+	memset(&e->ops, 0, sizeof(e->ops));
+	memset(&e->facts, 0, sizeof(e->facts));
+	if (!e->err)
+		e->err = unit_index(u, r);
+	if (!e->err)
+		edit_subs(e, u);
+}
+
+static void edit_free(struct edit *e)
+{
+	vec_free(&e->ops);
+	vec_free(&e->local);
+	vec_free(&e->from);
+	vec_free(&e->facts);
+	mem_free(e->first);
+	mem_free(e->stack);
 }
 
 int edit_finish(struct edit *e, struct report *r, struct unit **out)
 {
-	struct unit *u = e->err ? NULL : unit_copy(e->old);
-	int err = e->err ? e->err : u ? 0 : -ENOMEM;
+	struct unit *u = NULL;
 
-	if (!err) {
-		e->first[e->old->n_ops] = (uint32_t)e->ops.n;
-		edit_retarget(e, u);
-		mem_free(u->ops);
-		u->ops = e->ops.at;
-		u->n_ops = (uint32_t)e->ops.n;
-		mem_free(u->origin);
-		u->origin = e->origin.at;
-		mem_free(u->facts);
-		u->facts = e->facts.at;
-		memset(&e->ops, 0, sizeof(e->ops));
-		memset(&e->origin, 0, sizeof(e->origin));
-		memset(&e->facts, 0, sizeof(e->facts));
-		err = unit_index(u, r);
+	e->changed |= e->ops.n != e->old->n_ops;
+	if (!e->err && e->changed) {
+		u = unit_copy(e->old);
+		if (u)
+			edit_apply(e, u, r);
+		else
+			e->err = -ENOMEM;
 	}
-	vec_free(&e->ops);
-	vec_free(&e->local);
-	vec_free(&e->origin);
-	vec_free(&e->facts);
-	mem_free(e->first);
-	if (err) {
+	edit_free(e);
+	if (e->err) {
 		unit_free(u);
-		return err;
+		return e->err;
 	}
 	*out = u;
 	return 0;

@@ -3,7 +3,8 @@
  * How a rewrite makes its new unit: it walks the old one and, for each old op, puts the ops that
  * stand in its place. Jumps and calls in what is put name old ops, as they do in the old unit, or,
  * with edit_put_local, ops of the same replacement; edit_finish turns both into new indexes and
- * carries subprograms, lines, refs and names over.
+ * carries subprograms with their names and stacks, lines and refs over. A subprogram of which
+ * nothing is put is gone.
  */
 #ifndef SKEP_REWRITE_EDIT_H
 #define SKEP_REWRITE_EDIT_H
@@ -16,8 +17,10 @@ struct edit {
 	const struct unit *old;
 	VEC(struct op) ops;
 	VEC(uint8_t) local;	/* op.off is already an index into ops */
-	VEC(uint32_t) origin;	/* of each new op (unit.h) */
+	VEC(uint32_t) from;	/* old op in whose place each new op stands */
 	VEC(struct fact) facts; /* likewise, when the old unit has any */
+	uint32_t *stack;	/* old->stack with what edit_stack added, or NULL */
+	bool changed;		/* anything but edit_keep for each op in turn */
 	uint32_t now;		/* old op in whose place ops are put */
 	uint32_t *first;	/* old op -> its first new op; n_ops + 1 entries */
 	int err;
@@ -45,7 +48,13 @@ struct fact edit_fact(const struct edit *e, uint32_t i);
 /* A jump to the op `ahead` places behind it (1: the next one). */
 void edit_put_local(struct edit *e, struct op op, int32_t ahead);
 
-/* The new unit, or the first error. Frees what e holds in any case. */
+/* `bytes` of stack for the subprogram of the old op in hand, below what it uses, which must be
+ * known (old->stack): the offset from r10 at which they begin. Every replacement in a subprogram
+ * that asks gets the same bytes. */
+int32_t edit_stack(struct edit *e, uint32_t bytes);
+
+/* The new unit, NULL when nothing was changed, or the first error. Frees what e holds in any
+ * case. */
 int edit_finish(struct edit *e, struct report *r, struct unit **out);
 
 #endif

@@ -15,6 +15,7 @@
 #include "interp/interp.h"
 #include "isa/unit.h"
 #include "jit/jit.h"
+#include "jit/target.h"
 #include "map/map.h"
 #include "rewrite/rewrite.h"
 #include "run/check.h"
@@ -105,17 +106,37 @@ bool prog_jit_wanted(void)
 	return !(env && !strcmp(env, "0")) && target_find(NULL);
 }
 
+/* What compiles the program; NULL: the interpreter is to run it. */
+static const struct target *prog_target(const struct prog_spec *spec)
+{
+	return spec->interpret || !prog_jit_wanted() ? NULL : target_find(NULL);
+}
+
+static struct rewrite_opts prog_rewrites(const struct prog_spec *spec)
+{
+	const struct target *t = prog_target(spec);
+
+	return (struct rewrite_opts){ .scratch = 2,
+				      .traits = t ? t->traits : INTERP_TRAITS,
+				      .prog_type = spec->type,
+				      .jit = t != NULL,
+				      .hardened = spec->opts.hardened,
+				      .off = spec->opts.rewrites_off,
+				      .stop = spec->opts.rewrite_stop };
+}
+
 /* Native code for p->xlated, when the JIT is wanted. */
 static int prog_compile(struct prog *p, const struct prog_spec *spec, struct report *log)
 {
+	const struct target *target = prog_target(spec);
 	const struct jit_opts opts = { 0 };
 	struct code *code = NULL;
 	struct image *image = NULL;
 	int err;
 
-	if (spec->interpret || !prog_jit_wanted())
+	if (!target)
 		return 0;
-	err = jit_compile(target_find(NULL), p->xlated, &opts, log, &code);
+	err = jit_compile(target, p->xlated, &opts, log, &code);
 	if (err)
 		return err;
 	err = code->n_faults ? fault_init() : 0;
@@ -156,7 +177,7 @@ static int prog_fits_arrays(const struct prog *p)
 /* The stages, in order. What each makes belongs to p. */
 static int prog_stages(struct prog *p, const struct prog_spec *spec, struct report *log)
 {
-	const struct rewrite_opts rewrites = { .scratch = 2 };
+	const struct rewrite_opts rewrites = prog_rewrites(spec);
 	struct unit *decoded = NULL, *resolved = NULL, *xlated = NULL;
 	int err = unit_decode(spec->insns, spec->n_insns, false, log, &decoded);
 

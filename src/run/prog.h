@@ -14,6 +14,7 @@
 #include "base/obj.h"
 #include "base/vec.h"
 #include "isa/abi.h"
+#include "run/load_opts.h"
 
 struct bpf_insn;
 struct image;
@@ -33,6 +34,7 @@ struct prog_spec {
 	char name[16];
 	bool gpl;	/* the licence is GPL-compatible */
 	bool interpret; /* do without the JIT */
+	struct load_opts opts;
 	const struct bpf_insn *insns;
 	uint32_t n_insns;
 	prog_find_map find_map;

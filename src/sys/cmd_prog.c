@@ -12,8 +12,16 @@
 #include "sys/fd.h"
 #include "sys/log.h"
 #include "sys/prog_type.h"
+#include "sys/sys.h"
 
 enum { INSNS_MAX = 1000000, LICENSE_MAX = 128, KNOWN_FLAGS = 0x1ff, FLAG_TOKEN_FD = 1 << 16 };
+
+static __thread struct load_opts load_opts;
+
+struct load_opts *sys_load_opts(void)
+{
+	return &load_opts;
+}
 
 static bool license_is_gpl(const char *s)
 {
@@ -184,6 +192,7 @@ int cmd_prog_load(union attr *attr, const struct call *call)
 		.n_insns = a->insn_cnt,
 		.find_map = find_map,
 		.find_arg = &fds,
+		.opts = load_opts,
 	};
 	int err = attr_check(a);
 

@@ -173,6 +173,15 @@ gives "the rewritten packets" 0 'src4: 203.0.113.1, dst4: 192.0.2.80' \
 	"$skep" run "$flow" -i "$work/nat.pcap" --all
 if grep -q 'src4: 10.0.0.1,' "$out"; then not_ok "no old address"; else ok "no old address"; fi
 
+gives "an unknown rewrite" 2 "there is no rewrite 'divde'; there are .*divide" \
+	"$skep" run "$flow" -i "$capture" --no-inline divde
+gives "an unknown rewrite to stop after" 2 "there is no rewrite 'nothing'; there are .*divide" \
+	"$skep" dump xlated "$flow" --after nothing
+gives "divisions are rewritten" 0 'w11 = -252645135$' \
+	"$skep" dump xlated "$trace"
+gives "and stay when that is left out" 0 'w[0-9] /= 17$' \
+	"$skep" dump xlated "$trace" --no-inline divide
+
 gives "trace output and verdicts of a socket filter" 0 '^  keep +[0-9]+' \
 	"$skep" run "$trace" -i "$capture" --trace "$work/trace" --all
 holds "bit fields, enums, text, booleans, signs" \

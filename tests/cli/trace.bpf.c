@@ -42,7 +42,7 @@ const volatile __u32 most = 100;
 SEC("socket")
 int trace(struct __sk_buff *skb)
 {
-	struct length l = { .bits = { .low = skb->len, .high = skb->len >> 4, .rest = 1 },
+	struct length l = { .bits = { .low = skb->len, .high = skb->len / 17, .rest = 1 },
 			    .size = skb->len > most ? SIZE_LARGE : SIZE_SMALL,
 			    .name = "len",
 			    .odd = skb->len & 1,

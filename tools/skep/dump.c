@@ -15,12 +15,14 @@
 #include "object/object.h"
 #include "run/prog.h"
 #include "skep/command.h"
+#include "skep/load_opts.h"
 #include "skep/native.h"
 #include "skep/ui.h"
 #include "sys/sys.h"
 
 struct dump_values {
 	const char *prog, *target, *cpu;
+	struct load_values load;
 	bool hex;
 };
 
@@ -30,6 +32,8 @@ static const struct opt dump_opts[] = {
 	{ "prog", 'p', OPT_TEXT, AT(prog), "NAME", "the program, when there is more than one" },
 	{ "target", 't', OPT_TEXT, AT(target), "NAME", "x86_64 or arm64 (default: this machine)" },
 	{ "cpu", 'c', OPT_TEXT, AT(cpu), "NAME", "the target's CPU (default: this one)" },
+	LOAD_OPTS(struct dump_values, load),
+	{ "after", 0, OPT_TEXT, AT(load.after), "NAME", "stop after this rewrite" },
 	{ "hex", 'x', OPT_FLAG, AT(hex), NULL, "jited: the bytes, without disassembly" },
 };
 
@@ -160,10 +164,14 @@ static int run_dump(const void *values, char **args, unsigned n)
 	(void)n;
 	if (!dump)
 		return EXIT_UNABLE;
+	err = load_opts_set(&v->load, &r);
+	if (err)
+		goto out;
 	if (ends_in(args[1], ".s") || ends_in(args[1], ".bin"))
 		err = dump_file(args[1], v, dump, &r);
 	else
 		err = dump_object(args[1], v, dump, &r);
+out:
 	if (err)
 		ui_unable("%s", r.text ? r.text : strerror(-err));
 	report_free(&r);

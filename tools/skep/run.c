@@ -14,6 +14,7 @@
 #include "object/object.h"
 #include "skep/command.h"
 #include "skep/events.h"
+#include "skep/load_opts.h"
 #include "skep/maps.h"
 #include "skep/outfile.h"
 #include "skep/packets.h"
@@ -26,6 +27,7 @@ struct run_values {
 	const char *prog, *in, *out, *trace, *map_file;
 	uint64_t repeat;
 	struct opt_list maps, variables, types;
+	struct load_values load;
 	bool json, all;
 };
 
@@ -43,6 +45,7 @@ static const struct opt run_opts[] = {
 	{ "map-file", 0, OPT_TEXT, AT(map_file), "FILE", "the same, one entry a line of a file" },
 	{ "type", 't', OPT_LIST, AT(types), "MAP=STRUCT", "what a ring buffer's records are" },
 	{ "trace", 0, OPT_TEXT, AT(trace), "FILE", "bpf_trace_printk's output (else: stderr)" },
+	LOAD_OPTS(struct run_values, load),
 	{ "all", 'a', OPT_FLAG, AT(all), NULL, "print all entries of large maps" },
 	{ "json", 'j', OPT_FLAG, AT(json), NULL, "print JSON (docs/run.md says what is in it)" },
 };
@@ -206,6 +209,8 @@ static int run(const void *values, char **args, unsigned n)
 	if (v->repeat > 1 && reads_stdin(v))
 		return ui_unable("run: standard input cannot be repeated; say -i FILE");
 	err = spare_inputs(v, args[0], &r);
+	if (!err)
+		err = load_opts_set(&v->load, &r);
 	if (!err)
 		err = run_object(v, args[0], &r);
 	if (err)

@@ -79,7 +79,7 @@ static void landing_pad(struct builder *b)
 
 const struct target target_arm64 = {
 	.name = "arm64",
-	.traits = TRAIT_ZEXT32 | TRAIT_PERCPU | TRAIT_INDEX,
+	.traits = TRAIT_ZEXT32 | TRAIT_PERCPU | TRAIT_INDEX | TRAIT_DIV0,
 	.reg = { 0, 1, 2, 3, 4, 5, 19, 20, 21, 22, FP, 9, 13 },
 	.leaf_reg = { 6, 7, 8, 14 },
 	.tmp = TMP,

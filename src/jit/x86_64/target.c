@@ -74,7 +74,7 @@ static void landing_pad(struct builder *b)
 
 const struct target target_x86_64 = {
 	.name = "x86_64",
-	.traits = TRAIT_ZEXT32 | TRAIT_PERCPU,
+	.traits = TRAIT_ZEXT32 | TRAIT_PERCPU | TRAIT_DIV0,
 	.leaf_reg = { RBX, R13, R14, R15 },
 	.reg = { RAX, RDI, RSI, RDX, RCX, R8, RBX, R13, R14, R15, RBP, R9, R12 },
 	.tmp = TMP,

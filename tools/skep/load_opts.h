@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Options of the commands that load: how the engine is to load what follows.
+ */
+#ifndef SKEP_TOOL_LOAD_OPTS_H
+#define SKEP_TOOL_LOAD_OPTS_H
+
+#include "skep/command.h"
+
+struct report;
+
+struct load_values {
+	struct opt_list no_inline;
+	const char *after;
+};
+
+/* Rows of a command's options, whose values are `member` of struct `type`. */
+#define LOAD_OPTS(type, member)                                                                    \
+	{ "no-inline", 0,                                                                          \
+	  OPT_LIST,    offsetof(type, member.no_inline),                                           \
+	  "NAME",      "leave a rewrite out (a wrong name lists them)" }
+
+/* For the loads of this thread from now on. -EINVAL for a rewrite that there is not. */
+int load_opts_set(const struct load_values *v, struct report *r);
+
+#endif
