@@ -13,6 +13,7 @@
 #include "isa/op.h"
 
 struct fact;
+struct map_direct;
 struct report;
 
 /* What verifier, printer and code generation need to know of a map. First member of struct map. */
@@ -23,8 +24,9 @@ struct map_desc {
 	uint32_t id;
 	uint64_t extra; /* map_extra */
 	char name[16];
-	uint8_t frozen;		      /* user space can no longer write */
-	const struct map_desc *inner; /* map-in-map: what an inner map looks like, else NULL */
+	uint8_t frozen;			 /* user space can no longer write */
+	const struct map_desc *inner;	 /* map-in-map: what an inner map looks like, else NULL */
+	const struct map_direct *direct; /* isa/direct.h; NULL: no map stands behind this */
 	uint32_t btf_id, btf_key_id, btf_value_id;
 };
 

@@ -35,6 +35,8 @@ static int array_create(struct map *m)
 	if (err)
 		return err;
 	m->value = m->mem;
+	m->direct.values = (uintptr_t)m->value;
+	m->direct.stride = m->stride;
 	return 0;
 }
 
@@ -80,7 +82,10 @@ static long array_for_each(struct map *m, uint64_t callback, uint64_t ctx)
 	return i;
 }
 
+DIRECT(update, array_update_direct, array_update)
+
 const struct map_ops array_ops = {
+	.direct = { .update = DIRECT_FN(array_update_direct) },
 	.check = array_check,
 	.create = array_create,
 	.lookup = array_lookup,

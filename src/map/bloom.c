@@ -113,7 +113,11 @@ static int bloom_next_key(struct map *m, const void *key, void *next)
 	return -EOPNOTSUPP;
 }
 
+DIRECT(push, bloom_push_direct, bloom_push)
+DIRECT(peek, bloom_peek_direct, bloom_peek)
+
 const struct map_ops bloom_ops = {
+	.direct = { .push = DIRECT_FN(bloom_push_direct), .peek = DIRECT_FN(bloom_peek_direct) },
 	.check = bloom_check,
 	.create = bloom_create,
 	.destroy = bloom_destroy,

@@ -7,7 +7,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/mem.h"
 #include "base/percpu.h"
 #include "map/types.h"
 #include "map/value.h"
@@ -101,7 +100,7 @@ static inline uint32_t cell_next(const struct cell *c)
 	return __atomic_load_n(&c->next, __ATOMIC_ACQUIRE);
 }
 
-INLINE uint32_t find(const struct hash *h, const void *key, uint32_t size)
+INLINE struct cell *find(const struct hash *h, const void *key, uint32_t size)
 {
 	uint64_t hash = key_hash(key, size, h->seed);
 	uint32_t home = (uint32_t)hash & h->mask, id, seq;
@@ -113,44 +112,49 @@ INLINE uint32_t find(const struct hash *h, const void *key, uint32_t size)
 		do {
 			c = cell_at(h, id);
 			if (cell_is(c, tag_of(hash), key, size))
-				return id;
+				return c;
 			id = cell_next(c);
 		} while (id && (c == first || __atomic_load_n(&c->tag, __ATOMIC_ACQUIRE)));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (id || seq != __atomic_load_n(&first->seq, __ATOMIC_ACQUIRE));
-	return NONE;
+	return NULL;
 }
 
-/* A function for each size: none pays for another's registers. */
-#define FIND(name, size)                                                                           \
-	static __attribute__((noinline)) uint32_t name(const struct hash *h, const void *key)      \
+/* A function for each size: none pays for another's registers. IPv4 and IPv6 5-tuples have 13 and
+ * 40 bytes. */
+#define SIZES(X) X(4) X(8) X(13) X(16) X(40)
+#define LOOKUP(name, size)                                                                         \
+	static uint64_t name(                                                                      \
+	    BPF_PARAMS(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5))           \
 	{                                                                                          \
-		return find(h, key, size);                                                         \
+		const struct hash *h = hash_of((const struct map *)(uintptr_t)r1);                 \
+                                                                                                   \
+		return (uintptr_t)find(h, (const void *)(uintptr_t)r2, size);                      \
 	}
+#define LOOKUP_SIZE(n) LOOKUP(hash_lookup_##n, n)
+#define SIZE_ROW(n)    { n, DIRECT_FN(hash_lookup_##n) },
 
-FIND(find_4, 4)
-FIND(find_8, 8)
-FIND(find_13, 13)
-FIND(find_16, 16)
-FIND(find_40, 40)
-FIND(find_any, h->key_size)
+SIZES(LOOKUP_SIZE)
+LOOKUP(hash_lookup_any, h->key_size)
+
+static struct direct_fn lookup_of(uint32_t key_size)
+{
+	static const struct {
+		uint32_t size;
+		struct direct_fn fn;
+	} rows[] = { SIZES(SIZE_ROW) };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].size == key_size)
+			return rows[i].fn;
+	return (struct direct_fn)DIRECT_FN(hash_lookup_any);
+}
 
 uint32_t hash_find(const struct hash *h, const void *key)
 {
-	switch (h->key_size) {
-	case 4:
-		return find_4(h, key);
-	case 8:
-		return find_8(h, key);
-	case 13: /* IPv4 and IPv6 5-tuples have 13 and 40 bytes */
-		return find_13(h, key);
-	case 16:
-		return find_16(h, key);
-	case 40:
-		return find_40(h, key);
-	default:
-		return find_any(h, key);
-	}
+	const struct cell *c = hash_get(h, key);
+
+	return c ? (uint32_t)((size_t)((const uint8_t *)c - h->cells) / h->stride) : NONE;
 }
 
 uint32_t hash_home(const struct hash *h, const void *key)
@@ -226,22 +230,25 @@ int hash_create(struct map *m)
 	    m->desc.type == BPF_MAP_TYPE_LRU_HASH || m->desc.type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 	uint64_t buckets = pow2_above(m->desc.max_entries);
 	uint64_t cells = buckets + m->desc.max_entries + pool_slack(m->type->percpu);
-	uint32_t in_cell = m->type->percpu ? 0 : (uint32_t)round8(m->desc.value_size);
-	struct hash *h = mem_zalloc(1, sizeof(*h));
+	uint32_t in_cell = m->type->percpu ? 8 : (uint32_t)round8(m->desc.value_size);
+	struct hash *h = hash_of(m);
 	int err;
 
-	if (!h)
-		return -ENOMEM;
 	m->priv = h;
 	if (cells >= NONE)
 		return -E2BIG;
 	h->m = m;
 	h->key_size = m->desc.key_size;
+	h->lookup = lookup_of(h->key_size).fn;
 	h->value_off = (uint32_t)(sizeof(struct cell) + round8(h->key_size));
 	h->value_stride = (uint32_t)round8(m->desc.value_size);
 	h->stride = cell_stride((size_t)h->value_off + in_cell);
 	h->mask = (uint32_t)buckets - 1;
 	h->n_cells = (uint32_t)cells;
+	if (!m->direct.lookup.fn) {
+		m->direct.lookup = lookup_of(h->key_size);
+		m->direct.value_off = h->value_off;
+	}
 	if (!seed_new(m, &h->seed))
 		return -EIO;
 	err = region_create(m, h, lru);
@@ -270,7 +277,6 @@ void hash_destroy(struct map *m)
 		inner_destroy(h);
 	if (m->percpu_off)
 		map_percpu_free(m, h->n_cells, h->value_stride);
-	mem_free(h);
 }
 
 /* The element's reference goes when no program can hold it any more. */

@@ -41,9 +41,10 @@ struct inner_ref { /* HASH_OF_MAPS: what an element refers to, private to the pr
 	struct defer *defer; /* for giving the reference back */
 };
 
-/* Constants of one map, private to the process. */
+/* Constants of one map, private to the process; at MAP_PRIV_OFFSET of struct map. */
 struct hash {
 	struct map *m;
+	helper_fn lookup; /* m->direct.lookup */
 	uint8_t *cells;
 	uint32_t stride, value_off;	 /* of cells; from a cell's start to its value */
 	uint32_t key_size, value_stride; /* value_stride: per-CPU values */
@@ -65,9 +66,28 @@ static inline void *cell_value(const struct hash *h, struct cell *c)
 	return (uint8_t *)c + h->value_off;
 }
 
-static inline uint32_t cell_percpu(const struct hash *h, uint32_t id)
+static inline struct hash *hash_of(const struct map *m)
+{
+	return (struct hash *)((uint8_t *)m + MAP_PRIV_OFFSET);
+}
+
+/* Per-CPU maps: offset of cell id's value in each slot's area. A cell that has been used holds it
+ * where others hold the value. */
+static inline uint32_t cell_percpu_new(const struct hash *h, uint32_t id)
 {
 	return h->m->percpu_off + id * h->value_stride;
+}
+
+static inline uint32_t cell_percpu(const struct hash *h, struct cell *c)
+{
+	return __atomic_load_n((uint32_t *)cell_value(h, c), __ATOMIC_RELAXED);
+}
+
+/* The element of `key`; NULL. */
+static inline struct cell *hash_get(const struct hash *h, const void *key)
+{
+	return (struct cell *)(uintptr_t)helper_call(h->lookup, (uintptr_t)h->m, (uintptr_t)key, 0,
+						     0, 0);
 }
 
 /* Stores a value into cell id: a fresh one or, `fresh` false, one that is in use. */

@@ -15,19 +15,26 @@ static void put_plain(const struct hash *h, uint32_t id, const void *src, bool f
 		value_write(h->m, value, src, BPF_F_LOCK);
 }
 
+/* The offset of the cell's values, also in the cell. */
+static uint32_t cell_percpu_set(const struct hash *h, uint32_t id)
+{
+	uint32_t off = cell_percpu_new(h, id);
+
+	__atomic_store_n((uint32_t *)cell_value(h, cell_at(h, id)), off, __ATOMIC_RELAXED);
+	return off;
+}
+
 static void put_slot(const struct hash *h, uint32_t id, const void *src, bool fresh)
 {
-	uint32_t off = cell_percpu(h, id);
-
 	if (fresh)
-		value_init_percpu(h->m, off, src, false);
+		value_init_percpu(h->m, cell_percpu_set(h, id), src, false);
 	else
-		words_store(value_here(off), src, h->m->desc.value_size);
+		words_store(value_here(cell_percpu_new(h, id)), src, h->m->desc.value_size);
 }
 
 static void put_slots(const struct hash *h, uint32_t id, const void *src, bool fresh)
 {
-	value_write_percpu(h->m, cell_percpu(h, id), src);
+	value_write_percpu(h->m, cell_percpu_set(h, id), src);
 }
 
 /* What the kernel's reference bit is for: only what was looked up is worth keeping. */
@@ -39,10 +46,10 @@ static void touch(struct cell *c)
 
 static void *plain_lookup(struct map *m, const void *key)
 {
-	const struct hash *h = m->priv;
-	uint32_t id = hash_find(h, key);
+	const struct hash *h = hash_of(m);
+	struct cell *c = hash_get(h, key);
 
-	return id == NONE ? NULL : cell_value(h, cell_at(h, id));
+	return c ? cell_value(h, c) : NULL;
 }
 
 static int plain_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
@@ -61,36 +68,37 @@ static int plain_update(struct map *m, const void *key, const void *value, uint6
 		return -EINVAL;
 	if (flags & BPF_F_LOCK && !value_has_lock(m))
 		return -EINVAL;
-	return hash_put(m->priv, key, value, flags, put_plain, flags & BPF_F_LOCK);
+	return hash_put(hash_of(m), key, value, flags, put_plain, flags & BPF_F_LOCK);
 }
 
 static void *lru_lookup(struct map *m, const void *key)
 {
-	const struct hash *h = m->priv;
-	uint32_t id = hash_find(h, key);
+	const struct hash *h = hash_of(m);
+	struct cell *c = hash_get(h, key);
 
-	if (id == NONE)
+	if (!c)
 		return NULL;
-	touch(cell_at(h, id));
-	return cell_value(h, cell_at(h, id));
+	touch(c);
+	return cell_value(h, c);
 }
 
 static int lru_update(struct map *m, const void *key, const void *value, uint64_t flags)
 {
-	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_plain, false);
+	return flags > BPF_EXIST ? -EINVAL
+				 : hash_put(hash_of(m), key, value, flags, put_plain, false);
 }
 
 /* The offset of key's values, or 0. */
 static uint32_t percpu_find(struct map *m, const void *key)
 {
-	const struct hash *h = m->priv;
-	uint32_t id = hash_find(h, key);
+	const struct hash *h = hash_of(m);
+	struct cell *c = hash_get(h, key);
 
-	if (id == NONE)
+	if (!c)
 		return 0;
 	if (h->lru)
-		touch(cell_at(h, id));
-	return cell_percpu(h, id);
+		touch(c);
+	return cell_percpu(h, c);
 }
 
 static void *percpu_lookup(struct map *m, const void *key)
@@ -109,23 +117,25 @@ static void *percpu_lookup_cpu(struct map *m, const void *key, uint32_t cpu)
 
 static int percpu_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
 {
-	const struct hash *h = m->priv;
-	uint32_t id = hash_find(h, key);
+	const struct hash *h = hash_of(m);
+	struct cell *c = hash_get(h, key);
 
-	if (id == NONE)
+	if (!c)
 		return -ENOENT;
-	value_read_percpu(m, value, cell_percpu(h, id));
+	value_read_percpu(m, value, cell_percpu(h, c));
 	return 0;
 }
 
 static int percpu_update(struct map *m, const void *key, const void *value, uint64_t flags)
 {
-	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_slot, true);
+	return flags > BPF_EXIST ? -EINVAL
+				 : hash_put(hash_of(m), key, value, flags, put_slot, true);
 }
 
 static int percpu_user_update(struct map *m, const void *key, const void *value, uint64_t flags)
 {
-	return flags > BPF_EXIST ? -EINVAL : hash_put(m->priv, key, value, flags, put_slots, true);
+	return flags > BPF_EXIST ? -EINVAL
+				 : hash_put(hash_of(m), key, value, flags, put_slots, true);
 }
 
 /* LRU maps are preallocated; per-CPU values must fit the kernel's per-CPU allocator. */
@@ -165,11 +175,21 @@ static int lru_create(struct map *m)
 	return hash_create(m);
 }
 
+DIRECT(erase, hash_erase_direct, hash_erase)
+DIRECT(update, hash_update_direct, plain_update)
+DIRECT(update, lru_hash_update_direct, lru_update)
+DIRECT(update, percpu_hash_update_direct, percpu_update)
+
+#define REF_OFF offsetof(struct cell, ref)
+
 #define TABLE_OPS                                                                                  \
-	.destroy = hash_destroy, .erase = hash_erase, .next_key = hash_next_key,                   \
-	.user_lookup_erase = hash_lookup_erase, .bucket = hash_bucket, .for_each = hash_for_each
+	.priv_size = sizeof(struct hash), .destroy = hash_destroy, .erase = hash_erase,            \
+	.next_key = hash_next_key, .user_lookup_erase = hash_lookup_erase, .bucket = hash_bucket,  \
+	.for_each = hash_for_each
 
 const struct map_ops hash_ops = {
+	.direct = { .update = DIRECT_FN(hash_update_direct),
+		    .erase = DIRECT_FN(hash_erase_direct) },
 	TABLE_OPS,
 	.check = hash_check,
 	.create = hash_create,
@@ -178,6 +198,9 @@ const struct map_ops hash_ops = {
 };
 
 const struct map_ops lru_hash_ops = {
+	.direct = { .ref_off = REF_OFF,
+		    .update = DIRECT_FN(lru_hash_update_direct),
+		    .erase = DIRECT_FN(hash_erase_direct) },
 	TABLE_OPS,
 	.check = lru_check,
 	.create = lru_create,
@@ -191,6 +214,9 @@ const struct map_ops lru_hash_ops = {
 	.user_lookup = percpu_user_lookup, .user_update = percpu_user_update
 
 const struct map_ops percpu_hash_ops = {
+	.direct = { .percpu = true,
+		    .update = DIRECT_FN(percpu_hash_update_direct),
+		    .erase = DIRECT_FN(hash_erase_direct) },
 	TABLE_OPS,
 	PERCPU_OPS,
 	.check = percpu_check,
@@ -198,6 +224,10 @@ const struct map_ops percpu_hash_ops = {
 };
 
 const struct map_ops lru_percpu_hash_ops = {
+	.direct = { .percpu = true,
+		    .ref_off = REF_OFF,
+		    .update = DIRECT_FN(percpu_hash_update_direct),
+		    .erase = DIRECT_FN(hash_erase_direct) },
 	TABLE_OPS,
 	PERCPU_OPS,
 	.check = lru_percpu_check,

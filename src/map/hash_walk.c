@@ -90,7 +90,7 @@ int hash_next_key(struct map *m, const void *key, void *next)
 static void read_value(const struct hash *h, uint32_t id, void *value, uint64_t flags)
 {
 	if (h->m->type->percpu)
-		value_read_percpu(h->m, value, cell_percpu(h, id));
+		value_read_percpu(h->m, value, cell_percpu(h, cell_at(h, id)));
 	else
 		value_read(h->m, value, cell_value(h, cell_at(h, id)), flags);
 }
@@ -176,7 +176,7 @@ int hash_lookup_erase(struct map *m, const void *key, void *value, uint64_t flag
 static void *program_value(const struct hash *h, uint32_t id)
 {
 	if (h->m->type->percpu)
-		return value_here(cell_percpu(h, id));
+		return value_here(cell_percpu(h, cell_at(h, id)));
 	return cell_value(h, cell_at(h, id));
 }
 

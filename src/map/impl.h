@@ -55,6 +55,23 @@ static inline uint32_t key_index(const void *key)
 	return i;
 }
 
+/* Operations in the calling convention of helpers, for map_ops.direct: DIRECT(kind, name, fn) makes
+ * `name` of the operation fn. */
+#define DIRECT(kind, name, fn)                                                                     \
+	static uint64_t name(                                                                      \
+	    BPF_PARAMS(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, uint64_t r5))           \
+	{                                                                                          \
+		return DIRECT_##kind(fn);                                                          \
+	}
+#define DIRECT_MAP	  ((struct map *)(uintptr_t)r1)
+#define DIRECT_AT(r)	  ((void *)(uintptr_t)(r))
+#define DIRECT_lookup(fn) (uintptr_t)fn(DIRECT_MAP, DIRECT_AT(r2))
+#define DIRECT_update(fn) (uint64_t)(int64_t)fn(DIRECT_MAP, DIRECT_AT(r2), DIRECT_AT(r3), r4)
+#define DIRECT_erase(fn)  (uint64_t)(int64_t)fn(DIRECT_MAP, DIRECT_AT(r2))
+#define DIRECT_push(fn)	  (uint64_t)(int64_t)fn(DIRECT_MAP, DIRECT_AT(r2), r3)
+#define DIRECT_peek(fn)	  (uint64_t)(int64_t)fn(DIRECT_MAP, DIRECT_AT(r2))
+#define DIRECT_FN(name)	  { name, #name }
+
 /* Operations that a type does not have. */
 int op_einval_erase(struct map *m, const void *key);
 int op_einval_update(struct map *m, const void *key, const void *value, uint64_t flags);

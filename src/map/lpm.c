@@ -412,7 +412,14 @@ static int lpm_next_key(struct map *m, const void *key, void *next)
 	return id ? 0 : -ENOENT;
 }
 
+DIRECT(lookup, lpm_lookup_direct, lpm_lookup)
+DIRECT(update, lpm_update_direct, lpm_update)
+DIRECT(erase, lpm_erase_direct, lpm_erase)
+
 const struct map_ops lpm_ops = {
+	.direct = { .lookup = DIRECT_FN(lpm_lookup_direct),
+		    .update = DIRECT_FN(lpm_update_direct),
+		    .erase = DIRECT_FN(lpm_erase_direct) },
 	.check = lpm_check,
 	.create = lpm_create,
 	.lookup = lpm_lookup,

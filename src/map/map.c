@@ -48,14 +48,15 @@ static int desc_check(const struct map_type *t, const struct map_desc *d)
 	return t->ops->check ? t->ops->check(d) : 0;
 }
 
-_Static_assert(sizeof(struct map) <= TAIL_SLOTS_OFFSET, "slots lie behind the map");
+_Static_assert(sizeof(struct map) <= TAIL_SLOTS_OFFSET && sizeof(struct map) <= MAP_PRIV_OFFSET,
+	       "slots and private state lie behind the map");
 
-/* Slots of arrays of objects are part of the map. */
+/* Slots of arrays of objects and private state of a fixed size are part of the map. */
 static size_t map_size(const struct map_type *t, const struct map_desc *d)
 {
-	if (t->ops->create != obj_array_create)
-		return sizeof(struct map);
-	return TAIL_SLOTS_OFFSET + (size_t)d->max_entries * sizeof(void *);
+	if (t->ops->slots)
+		return TAIL_SLOTS_OFFSET + (size_t)d->max_entries * sizeof(void *);
+	return t->ops->priv_size ? MAP_PRIV_OFFSET + t->ops->priv_size : sizeof(struct map);
 }
 
 static void map_free(struct obj *o)
@@ -82,7 +83,10 @@ static int inner_copy(struct map *m)
 	if (!inner)
 		return 0;
 	m->desc.inner = mem_dup(inner, sizeof(*inner));
-	return m->desc.inner ? 0 : -ENOMEM;
+	if (!m->desc.inner)
+		return -ENOMEM;
+	((struct map_desc *)m->desc.inner)->direct = NULL;
+	return 0;
 }
 
 int map_create(const struct map_desc *d, struct map **out)
@@ -102,6 +106,8 @@ int map_create(const struct map_desc *d, struct map **out)
 	obj_init(&m->obj, OBJ_MAP, map_free);
 	m->desc = *d;
 	m->desc.frozen = 0;
+	m->desc.direct = &m->direct;
+	m->direct = t->ops->direct;
 	m->type = t;
 	m->ops = t->ops;
 	m->fd = m->wake_fd = -1;

@@ -22,12 +22,17 @@
 
 #include "base/obj.h"
 #include "isa/abi.h"
+#include "isa/direct.h"
 #include "isa/unit.h"
 
 struct report;
 struct map;
 
 struct map_ops {
+	bool slots;	  /* max_entries pointers lie at TAIL_SLOTS_OFFSET of struct map */
+	size_t priv_size; /* bytes of zeroed private state at MAP_PRIV_OFFSET of struct map */
+	/* What a map's `direct` begins with; `create` adds what depends on the map. */
+	struct map_direct direct;
 	/* Checks attributes beyond what map.def says; 0 or the kernel's -errno. May be NULL. */
 	int (*check)(const struct map_desc *d);
 	/* Sets up map->mem (map_mem_new) and private state. */
@@ -82,13 +87,16 @@ struct map {
 	uint32_t stride;     /* bytes from one value to the next in array-like maps */
 	uint32_t percpu_off; /* per-CPU maps: offset of the first value in a slot's area, else 0 */
 	const struct map_type *type;
-	void *priv;	/* the family's own */
+	void *priv;		  /* the family's own */
+	struct map_direct direct; /* desc.direct */
 	uint32_t owner; /* PROG_ARRAY: which programs may be in it and use it; run/prog.c */
 	/* Offsets in the value of struct bpf_spin_lock (4 bytes), bpf_timer and bpf_wq (16), or
 	 * UINT32_MAX. Updates leave these fields alone, look-ups by user space see zeros, new
 	 * elements begin with zeros. Set by sys/ before the map is used. */
 	uint32_t spin_lock_off, timer_off, work_off;
 };
+
+enum { MAP_PRIV_OFFSET = 512 };
 
 /* Which batch commands a type has. */
 enum { BATCH_LOOKUP = 1, BATCH_UPDATE = 2, BATCH_DELETE = 4, BATCH_ERASE = 8 };

@@ -44,9 +44,18 @@ static void *array_of_maps_lookup(struct map *m, const void *key)
 	return (void *)obj_array_at(m, key_index(key));
 }
 
+static int array_of_maps_create(struct map *m)
+{
+	int err = obj_array_create(m);
+
+	m->direct.slots = (uintptr_t)m->tail.slot;
+	return err;
+}
+
 const struct map_ops array_of_maps_ops = {
+	.slots = true,
 	.check = array_of_maps_check,
-	.create = obj_array_create,
+	.create = array_of_maps_create,
 	.destroy = obj_array_destroy,
 	.lookup = array_of_maps_lookup,
 	.erase = obj_array_erase,
@@ -104,7 +113,13 @@ static int hash_of_maps_user_lookup(struct map *m, const void *key, void *value,
 	return 0;
 }
 
+DIRECT(lookup, hash_of_maps_lookup_direct, hash_of_maps_lookup)
+DIRECT(erase, hash_erase_direct, hash_erase)
+
 const struct map_ops hash_of_maps_ops = {
+	.priv_size = sizeof(struct hash),
+	.direct = { .lookup = DIRECT_FN(hash_of_maps_lookup_direct),
+		    .erase = DIRECT_FN(hash_erase_direct) },
 	.check = hash_of_maps_check,
 	.create = hash_create,
 	.destroy = hash_destroy,

@@ -19,7 +19,11 @@ static int percpu_array_create(struct map *m)
 	int err = map_mem_new(m, 1, 0);
 
 	m->stride = (uint32_t)round8(m->desc.value_size);
-	return err ? err : map_percpu_new(m, m->desc.max_entries, m->stride);
+	if (!err)
+		err = map_percpu_new(m, m->desc.max_entries, m->stride);
+	m->direct.percpu_off = m->percpu_off;
+	m->direct.stride = m->stride;
+	return err;
 }
 
 static void percpu_array_destroy(struct map *m)
@@ -102,7 +106,10 @@ static long percpu_array_for_each(struct map *m, uint64_t callback, uint64_t ctx
 	return i;
 }
 
+DIRECT(update, percpu_array_update_direct, percpu_array_update)
+
 const struct map_ops percpu_array_ops = {
+	.direct = { .percpu = true, .update = DIRECT_FN(percpu_array_update_direct) },
 	.check = percpu_array_check,
 	.create = percpu_array_create,
 	.destroy = percpu_array_destroy,

@@ -314,6 +314,7 @@ long perf_ring_consume(struct perf_ring *r, perf_record_fn fn, void *ctx)
 }
 
 const struct map_ops perf_event_array_ops = {
+	.slots = true,
 	.check = obj_array_check,
 	.create = obj_array_create,
 	.destroy = obj_array_destroy,

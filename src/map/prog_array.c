@@ -4,6 +4,7 @@
 #include "map/types.h"
 
 const struct map_ops prog_array_ops = {
+	.slots = true,
 	.check = obj_array_check,
 	.create = obj_array_create,
 	.destroy = obj_array_destroy,

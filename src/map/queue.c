@@ -119,10 +119,31 @@ static int user_pop(struct map *m, const void *key, void *value, uint64_t flags)
 	return m->ops->pop(m, value);
 }
 
+DIRECT(push, queue_push_direct, queue_push)
+DIRECT(peek, queue_peek_direct, queue_peek)
+DIRECT(peek, queue_pop_direct, queue_pop)
+DIRECT(peek, stack_peek_direct, stack_peek)
+DIRECT(peek, stack_pop_direct, stack_pop)
+
 #define RING_OPS                                                                                   \
 	.check = queue_check, .create = queue_create, .push = queue_push,                          \
 	.update = op_einval_update, .erase = op_einval_erase, .next_key = op_einval_next,          \
 	.user_update = user_push, .user_lookup = user_peek, .user_lookup_erase = user_pop
 
-const struct map_ops queue_ops = { RING_OPS, .peek = queue_peek, .pop = queue_pop };
-const struct map_ops stack_ops = { RING_OPS, .peek = stack_peek, .pop = stack_pop };
+const struct map_ops queue_ops = {
+	RING_OPS,
+	.peek = queue_peek,
+	.pop = queue_pop,
+	.direct = { .push = DIRECT_FN(queue_push_direct),
+		    .peek = DIRECT_FN(queue_peek_direct),
+		    .pop = DIRECT_FN(queue_pop_direct) },
+};
+
+const struct map_ops stack_ops = {
+	RING_OPS,
+	.peek = stack_peek,
+	.pop = stack_pop,
+	.direct = { .push = DIRECT_FN(queue_push_direct),
+		    .peek = DIRECT_FN(stack_peek_direct),
+		    .pop = DIRECT_FN(stack_pop_direct) },
+};

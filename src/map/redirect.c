@@ -190,10 +190,10 @@ static int devmap_hash_update(struct map *m, const void *key, const void *value,
 
 static void *devmap_hash_lookup(struct map *m, const void *key)
 {
-	const struct hash *h = m->priv;
-	uint32_t id = hash_find(h, key);
+	const struct hash *h = hash_of(m);
+	struct cell *c = hash_get(h, key);
 
-	return id == NONE ? NULL : cell_value(h, cell_at(h, id));
+	return c ? cell_value(h, c) : NULL;
 }
 
 static long action(struct map *m, uint32_t key, uint64_t flags, uint64_t allowed)
@@ -243,6 +243,7 @@ const struct map_ops xskmap_ops = {
 };
 
 const struct map_ops devmap_hash_ops = {
+	.priv_size = sizeof(struct hash),
 	.check = devmap_hash_check,
 	.create = devmap_hash_create,
 	.destroy = hash_destroy,
