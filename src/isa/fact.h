@@ -25,7 +25,7 @@ struct fact {
 	uint8_t ptr_kind;   /* load, store: enum kind of the address, when always the same */
 	uint8_t ctx;	    /* load, store of the context */
 	uint8_t may_fault;  /* load through a pointer that may be invalid */
-	uint8_t map_seen, map_varies, key_seen; /* the verifier's own while it runs */
+	uint8_t map_seen, map_varies, key_seen, sub_seen; /* the verifier's own while it runs */
 };
 
 /* The row of an op of which nothing is known but that it may be reached. */

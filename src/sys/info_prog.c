@@ -80,40 +80,67 @@ static uint64_t code_at(const struct code *c, uint32_t op)
 	return c->size;
 }
 
+/* The number of the loaded instruction that a row of func_info or line_info begins with. */
+static uint32_t row_insn(const struct prog_rows *rows, uint32_t i)
+{
+	uint32_t insn;
+
+	memcpy(&insn, (const char *)rows->at + (size_t)i * rows->size, sizeof(insn));
+	return insn;
+}
+
+/* The op of the rewritten program that row i is about; n_ops when nothing is left of what it was
+ * about before the next row begins. */
+static uint32_t row_op(const struct prog_rows *rows, uint32_t i, const struct unit *xlated)
+{
+	const uint32_t *of = xlated->origin ? xlated->origin : xlated->slot;
+	uint32_t op = unit_op_at(xlated, row_insn(rows, i));
+	bool gone = op < xlated->n_ops && i + 1 < rows->n && of[op] >= row_insn(rows, i + 1);
+
+	return gone ? xlated->n_ops : op;
+}
+
 static int jited_lines_out(struct bpf_prog_info *info, const struct prog *p)
 {
-	const struct bpf_line_info *l = p->lines.at;
-	uint32_t n = p->image ? p->lines.n : 0;
-	uint64_t *at = mem_zalloc(n, sizeof(*at));
+	uint32_t rows = p->image ? p->lines.n : 0, n = 0;
+	uint64_t *at = mem_zalloc(rows, sizeof(*at));
 	int err;
 
-	for (uint32_t i = 0; at && i < n; i++)
-		at[i] = (uint64_t)(uintptr_t)p->image->bytes +
-			code_at(p->image->code, unit_op_at(p->xlated, l[i].insn_off));
+	for (uint32_t i = 0; at && i < rows; i++) {
+		uint32_t op = row_op(&p->lines, i, p->xlated);
+
+		if (op < p->xlated->n_ops)
+			at[n++] =
+			    (uint64_t)(uintptr_t)p->image->bytes + code_at(p->image->code, op);
+	}
 	err = at ? rows_out(info->jited_line_info, &info->nr_jited_line_info, at, n, sizeof(*at))
 		 : -ENOMEM;
 	mem_free(at);
 	return err;
 }
 
-/* Rows of func_info or line_info; each begins with the number of an instruction, which counts in
- * the rewritten program here. */
+/* Rows of func_info or line_info, with the instruction's number in the rewritten program. Those of
+ * what was removed are left out. */
 static int debug_rows_out(uint64_t to, uint32_t *n, const struct prog_rows *rows,
 			  const struct unit *xlated)
 {
-	uint8_t *copy = mem_dup(rows->at, (size_t)rows->n * rows->size);
+	uint8_t *copy = mem_zalloc(rows->n, rows->size), *at = copy;
+	uint32_t left = 0;
 	int err;
 
 	if (!copy)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < rows->n; i++) {
-		uint32_t insn;
+		uint32_t op = row_op(rows, i, xlated);
 
-		memcpy(&insn, copy + (size_t)i * rows->size, sizeof(insn));
-		insn = xlated->slot[unit_op_at(xlated, insn)];
-		memcpy(copy + (size_t)i * rows->size, &insn, sizeof(insn));
+		if (op == xlated->n_ops)
+			continue;
+		memcpy(at, (const char *)rows->at + (size_t)i * rows->size, rows->size);
+		memcpy(at, &xlated->slot[op], sizeof(xlated->slot[op]));
+		at += rows->size;
+		left++;
 	}
-	err = rows_out(to, n, copy, rows->n, rows->size);
+	err = rows_out(to, n, copy, left, rows->size);
 	mem_free(copy);
 	return err;
 }

@@ -310,7 +310,11 @@ int call_step(struct ver *v)
 		err = call_map(v, &c);
 	if (!err && (c.h.flags & HELPER_MOVES_PKT || id == BPF_FUNC_tail_call))
 		packet_clear(v);
-	if (!err && c.sub)
-		fact(v)->sub = !fact(v)->sub || fact(v)->sub == c.sub ? c.sub : 0;
+	if (!err && c.sub) {
+		struct fact *f = fact(v);
+
+		f->sub = f->sub_seen && f->sub != c.sub ? 0 : c.sub;
+		f->sub_seen = 1;
+	}
 	return err;
 }
