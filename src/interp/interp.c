@@ -205,6 +205,17 @@ static void step_call(struct frame *f, const struct op *op)
 	call_helper(f, (uint64_t)op->imm);
 }
 
+static void step_calldirect(struct frame *f, const struct op *op)
+{
+	const struct ref *ref =
+	    op->imm >= 0 && op->imm < f->u->n_refs ? &f->u->refs[op->imm] : NULL;
+
+	if (!ref || ref->kind != REF_FN)
+		return fail(f, -EOPNOTSUPP);
+	f->r[0] = helper_call((helper_fn)(uintptr_t)ref->addr, f->r[1], f->r[2], f->r[3], f->r[4],
+			      f->r[5]);
+}
+
 static void step_callx(struct frame *f, const struct op *op)
 {
 	call_helper(f, f->r[op->dst]);
@@ -288,6 +299,7 @@ static void (*const steps[])(struct frame *f, const struct op *op) = {
 	[FORM_CALL] = step_call,
 	[FORM_CALLSUB] = step_callsub,
 	[FORM_CALLKFUNC] = step_callkfunc,
+	[FORM_CALLDIRECT] = step_calldirect,
 	[FORM_CALLX] = step_callx,
 	[FORM_TAILCALL] = step_tailcall,
 	[FORM_EXIT] = step_exit,

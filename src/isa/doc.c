@@ -48,6 +48,7 @@ static const char text[] =
     "| helper | `call 1`, `call bpf_map_lookup_elem` | `call bpf_map_lookup_elem#1` |\n"
     "| subprogram | `call NAME` | `call pc+5#NAME` |\n"
     "| callback | `r2 = func NAME ll`, `r2 = NAME ll` | `r2 = subprog[+5]` |\n"
+    "| function of the engine | `call direct 3` | `call direct hash_lookup_4#3` |\n"
     "| kfunc | `call kfunc 77`, `call kfunc 77 + 2` (BTF id, number of the BTF) | "
     "`call kernel-function#77` |\n"
     "\n"

@@ -373,6 +373,18 @@ static void print_callkfunc(struct print *p)
 		put(p, " + %d", p->op->off);
 }
 
+/* A number is what is left when a unit that refers to nothing is printed. */
+static void print_calldirect(struct print *p)
+{
+	const struct op *op = p->op;
+	const char *name = op->imm >= 0 && op->imm < p->u->n_refs ? p->u->refs[op->imm].name : NULL;
+
+	put(p, "call direct ");
+	if (p->kernel && name)
+		put(p, "%s#", name);
+	put(p, "%d", (int)op->imm);
+}
+
 static void print_callx(struct print *p)
 {
 	put(p, "callx r%u", p->op->dst);
@@ -424,6 +436,7 @@ static void (*const printers[])(struct print *p) = {
 	[FORM_CALL] = print_call,
 	[FORM_CALLSUB] = print_callsub,
 	[FORM_CALLKFUNC] = print_callkfunc,
+	[FORM_CALLDIRECT] = print_calldirect,
 	[FORM_CALLX] = print_callx,
 	[FORM_TAILCALL] = print_tailcall,
 	[FORM_EXIT] = print_word,

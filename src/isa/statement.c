@@ -219,6 +219,18 @@ static int call_kfunc(struct parse *p)
 	return err ? err : part_offset(p);
 }
 
+/* "call direct 3", or with a name that tells the reader something: "call direct hash_lookup#3". */
+static int call_direct(struct parse *p)
+{
+	const char *name;
+	size_t n;
+
+	p->op.code = OP_CALLDIRECT;
+	if (scan_name(&p->s, &name, &n) && !scan_eat(&p->s, "#"))
+		return scan_unexpected(&p->s, "expected '#' and the function's number");
+	return part_imm(p);
+}
+
 /* "pc+5" or "+5", after which bpftool may give the name or the address. */
 static int call_distance(struct parse *p)
 {
@@ -253,12 +265,16 @@ static int call_name(struct parse *p)
 
 static int statement_call(struct parse *p)
 {
-	struct scan peek = p->s;
+	struct scan peek = p->s, direct = p->s;
 	struct scan_number n;
 	int err;
 
 	if (scan_eat(&p->s, "kfunc") || scan_eat(&p->s, "kernel-function#"))
 		return call_kfunc(p);
+	if (scan_eat(&direct, "direct") && !scan_end(&direct)) {
+		p->s = direct;
+		return call_direct(p);
+	}
 	if (scan_eat(&peek, "pc") || scan_eat(&peek, "+"))
 		return call_distance(p);
 	if (!scan_number(&peek, &n))

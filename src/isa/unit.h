@@ -33,14 +33,17 @@ struct map_desc {
 /* Where struct map keeps its struct tail_array (PROG_ARRAY only): right behind its map_desc. */
 #define TAIL_ARRAY_OFFSET sizeof(struct map_desc)
 
-enum ref_kind { REF_MAP = 1, REF_VAR };
+enum ref_kind { REF_MAP = 1, REF_VAR, REF_FN };
 
-/* The target of a resolved LDMAP, LDVALUE (REF_MAP) or LDBTF (REF_VAR) op: unit.refs[op.imm]. */
+/* The target of a resolved LDMAP, LDVALUE (REF_MAP), LDBTF (REF_VAR) or CALLDIRECT (REF_FN) op:
+ * unit.refs[op.imm]. */
 struct ref {
 	uint8_t kind;
 	const struct map_desc *map; /* REF_MAP */
-	uint64_t addr; /* what LDMAP gives: the address of the map object; LDBTF: of the variable */
+	uint64_t addr;	/* what LDMAP gives: the address of the map object; LDBTF: of the variable;
+			 * CALLDIRECT: of the function, a helper_fn */
 	uint64_t value; /* what LDVALUE gives at off 0; 0 when the map has no direct value */
+	const char *name; /* REF_FN: as dumps show it */
 };
 
 /* Source position of an op and those after it, up to the next row. Sorted by op. */

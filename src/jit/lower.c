@@ -355,6 +355,11 @@ static void lower_call(struct walk *w, const struct op *op)
 	w->t->call(w->b, address);
 }
 
+static void lower_calldirect(struct walk *w, const struct op *op)
+{
+	w->t->call(w->b, ref_address(w, op));
+}
+
 static void lower_callx(struct walk *w, const struct op *op)
 {
 	const struct env *env = w->u->env;
@@ -458,6 +463,7 @@ static void (*const lower_form[])(struct walk *, const struct op *) = {
 	[FORM_CALL] = lower_call,
 	[FORM_CALLSUB] = lower_callsub,
 	[FORM_CALLKFUNC] = lower_callkfunc,
+	[FORM_CALLDIRECT] = lower_calldirect,
 	[FORM_CALLX] = lower_callx,
 	[FORM_TAILCALL] = lower_tailcall,
 	[FORM_EXIT] = lower_exit,
