@@ -26,8 +26,25 @@ union bpf_attr;
 SKEP_API int skep_bpf(int cmd, union bpf_attr *attr, unsigned size);
 
 /*
- * 1 when the verifier accepted the program behind prog_fd, 0 when only its structure was checked
- * (as long as there is no verifier), -1 with errno EBADF or EINVAL.
+ * What PROG_LOAD has no attributes for. `size` is sizeof(struct skep_load_opts); fields that the
+ * library does not know must be zero (E2BIG).
+ */
+struct skep_load_opts {
+	size_t size;
+	/*
+	 * Not 0: loads without verification. Only the program's structure is checked, and that
+	 * what it calls is there: a program that is wrong may do anything to the process. For
+	 * programs that were verified elsewhere, and for those that the verifier cannot judge yet.
+	 */
+	int unverified;
+};
+
+/* skep_bpf(BPF_PROG_LOAD, attr, size) with options; opts may be NULL. */
+SKEP_API int skep_prog_load(union bpf_attr *attr, unsigned size, const struct skep_load_opts *opts);
+
+/*
+ * 1 when the verifier accepted the program behind prog_fd, 0 when it was loaded with
+ * skep_load_opts.unverified, -1 with errno EBADF or EINVAL.
  */
 SKEP_API int skep_prog_verified(int prog_fd);
 

@@ -14,10 +14,44 @@ void report_free(struct report *r)
 	memset(r, 0, sizeof(*r));
 }
 
+static void keep_first(struct report *r)
+{
+	if (r->n <= r->limit)
+		return;
+	r->lost += r->n - r->limit;
+	r->n = r->limit;
+	r->text[r->n] = '\0';
+}
+
+/* Moves once in `limit` bytes, not with each line. */
+static void keep_last(struct report *r)
+{
+	size_t drop = r->n - r->limit;
+
+	if (r->n < r->limit || drop < r->limit)
+		return;
+	memmove(r->text, r->text + drop, r->limit + 1);
+	r->n = r->limit;
+	r->lost += drop;
+}
+
+void report_cut(struct report *r, size_t pos)
+{
+	if (!r->text || pos > report_pos(r))
+		return;
+	if (r->rolling) {
+		r->n = pos > r->lost ? pos - r->lost : 0;
+		r->lost = pos - r->n;
+	} else {
+		r->lost = pos > r->n ? pos - r->n : 0;
+		r->n = pos - r->lost;
+	}
+	r->text[r->n] = '\0';
+}
+
 void report_addv(struct report *r, const char *fmt, va_list ap)
 {
 	va_list again;
-	size_t room;
 	int n;
 
 	if (!r)
@@ -32,13 +66,12 @@ void report_addv(struct report *r, const char *fmt, va_list ap)
 		return;
 	}
 	vsnprintf(r->text + r->n, (size_t)n + 1, fmt, ap);
-	room = r->limit && r->limit > r->n ? r->limit - r->n : r->limit ? 0 : (size_t)n;
-	if ((size_t)n > room) {
-		r->lost += (size_t)n - room;
-		n = (int)room;
-		r->text[r->n + (size_t)n] = '\0';
-	}
 	r->n += (size_t)n;
+	if (r->limit && r->rolling)
+		keep_last(r);
+	else if (r->limit)
+		keep_first(r);
+	r->most = report_pos(r) > r->most ? report_pos(r) : r->most;
 }
 
 void report_add(struct report *r, const char *fmt, ...)

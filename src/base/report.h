@@ -8,6 +8,7 @@
 #define SKEP_BASE_REPORT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct report {
@@ -15,9 +16,20 @@ struct report {
 	size_t n;   /* bytes in text, without the NUL */
 	size_t cap;
 	size_t limit; /* most bytes kept, 0: no limit; what goes beyond is counted in `lost` */
+	bool rolling; /* what is kept is the last part (up to twice the limit), not the first */
 	size_t lost;
-	int err; /* 0 or the first -errno */
+	size_t most; /* the furthest position that was reached */
+	int err;     /* 0 or the first -errno */
 };
+
+/* Where the text ends, counted from its start, what was not kept included. */
+static inline size_t report_pos(const struct report *r)
+{
+	return r->n + r->lost;
+}
+
+/* Takes back what was added since report_pos gave pos. */
+void report_cut(struct report *r, size_t pos);
 
 void report_free(struct report *r);
 

@@ -164,7 +164,7 @@ static bool timer_is_stale(const struct timer *t, size_t row)
 
 static void timer_call(const struct timer *t)
 {
-	uint8_t *value = (uint8_t *)ptr_of(t->value) - t->map->timer_off;
+	uint8_t *value = (uint8_t *)ptr_of(t->value) - t->map->desc.timer_off;
 	void *key = mem_zalloc(1, t->map->desc.key_size);
 
 	if (t->callback && key && key_find(t, value, key) == 0) {

@@ -101,6 +101,21 @@ uint32_t unit_sub_of(const struct unit *u, uint32_t i)
 	return low;
 }
 
+const struct line *unit_line_of(const struct unit *u, uint32_t i)
+{
+	uint32_t lo = 0, hi = u->n_lines;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (u->lines[mid].op <= i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? &u->lines[lo - 1] : NULL;
+}
+
 uint32_t unit_op_at(const struct unit *u, uint32_t insn)
 {
 	const uint32_t *of = u->origin ? u->origin : u->slot;

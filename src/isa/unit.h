@@ -28,6 +28,10 @@ struct map_desc {
 	const struct map_desc *inner;	 /* map-in-map: what an inner map looks like, else NULL */
 	const struct map_direct *direct; /* isa/direct.h; NULL: no map stands behind this */
 	uint32_t btf_id, btf_key_id, btf_value_id;
+	/* Offsets in the value of struct bpf_spin_lock (4 bytes), bpf_timer and bpf_wq (16), or
+	 * UINT32_MAX. Updates leave these fields alone, look-ups by user space see zeros, new
+	 * elements begin with zeros. Set by sys/ before the map is used. */
+	uint32_t spin_lock_off, timer_off, work_off;
 };
 
 /* Where struct map keeps its struct tail_array (PROG_ARRAY only): right behind its map_desc. */
@@ -125,6 +129,9 @@ static inline uint32_t unit_target(const struct unit *u, uint32_t i)
 
 /* Index of the subprogram that op i belongs to. */
 uint32_t unit_sub_of(const struct unit *u, uint32_t i);
+
+/* The source line that op i belongs to, or NULL. */
+const struct line *unit_line_of(const struct unit *u, uint32_t i);
 
 /* The first op that stands for instruction `insn` as loaded or one behind it; n_ops: none does. */
 uint32_t unit_op_at(const struct unit *u, uint32_t insn);

@@ -111,7 +111,7 @@ int map_create(const struct map_desc *d, struct map **out)
 	m->type = t;
 	m->ops = t->ops;
 	m->fd = m->wake_fd = -1;
-	m->spin_lock_off = m->timer_off = m->work_off = UINT32_MAX;
+	m->desc.spin_lock_off = m->desc.timer_off = m->desc.work_off = UINT32_MAX;
 	err = inner_copy(m);
 	if (!err)
 		err = t->ops->create(m);
@@ -127,6 +127,8 @@ bool map_like(const struct map_desc *meta, const struct map_desc *inner)
 {
 	return meta->type == inner->type && meta->key_size == inner->key_size &&
 	       meta->value_size == inner->value_size && meta->flags == inner->flags &&
+	       meta->spin_lock_off == inner->spin_lock_off && meta->timer_off == inner->timer_off &&
+	       meta->work_off == inner->work_off &&
 	       (meta->type != BPF_MAP_TYPE_ARRAY || meta->flags & BPF_F_INNER_MAP ||
 		meta->max_entries == inner->max_entries);
 }

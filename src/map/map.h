@@ -90,10 +90,6 @@ struct map {
 	void *priv;		  /* the family's own */
 	struct map_direct direct; /* desc.direct */
 	uint32_t owner; /* PROG_ARRAY: which programs may be in it and use it; run/prog.c */
-	/* Offsets in the value of struct bpf_spin_lock (4 bytes), bpf_timer and bpf_wq (16), or
-	 * UINT32_MAX. Updates leave these fields alone, look-ups by user space see zeros, new
-	 * elements begin with zeros. Set by sys/ before the map is used. */
-	uint32_t spin_lock_off, timer_off, work_off;
 };
 
 enum { MAP_PRIV_OFFSET = 512 };

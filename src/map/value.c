@@ -5,7 +5,7 @@
 
 static uint32_t *lock_of(const struct map *m, void *value)
 {
-	return (uint32_t *)((uint8_t *)value + m->spin_lock_off);
+	return (uint32_t *)((uint8_t *)value + m->desc.spin_lock_off);
 }
 
 enum { LOCK_SIZE = 4, TIMER_SIZE = 16, WORK_SIZE = 16 };
@@ -17,8 +17,9 @@ static bool in_field(uint32_t i, uint32_t off, uint32_t size)
 
 static bool is_special(const struct map *m, uint32_t i)
 {
-	return in_field(i, m->spin_lock_off, LOCK_SIZE) || in_field(i, m->timer_off, TIMER_SIZE) ||
-	       in_field(i, m->work_off, WORK_SIZE);
+	return in_field(i, m->desc.spin_lock_off, LOCK_SIZE) ||
+	       in_field(i, m->desc.timer_off, TIMER_SIZE) ||
+	       in_field(i, m->desc.work_off, WORK_SIZE);
 }
 
 /* All bytes but those of special fields. */

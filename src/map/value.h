@@ -59,13 +59,13 @@ static inline size_t round8(size_t n)
 
 static inline bool value_has_lock(const struct map *m)
 {
-	return m->spin_lock_off != UINT32_MAX;
+	return m->desc.spin_lock_off != UINT32_MAX;
 }
 
 /* Whether values have fields that are not copied. */
 static inline bool value_special(const struct map *m)
 {
-	return (m->spin_lock_off & m->timer_off & m->work_off) != UINT32_MAX;
+	return (m->desc.spin_lock_off & m->desc.timer_off & m->desc.work_off) != UINT32_MAX;
 }
 
 /* An element's value becomes src, but for its special fields. With BPF_F_LOCK its spin lock is

@@ -9,13 +9,15 @@
 #include "base/vec.h"
 #include "object/btf_check.h"
 #include "object/elf_file.h"
+#include "verify/verify.h"
 
 /* What libbpf said during one call: `why` is its first warning, which names the cause; later ones
  * only repeat that something failed. One call at a time in a thread. */
 static __thread struct {
-	struct report *all;
+	struct report *all, *log;
 	char why[256];
-	char refused[256]; /* the last word of a verifier log */
+	char refused[256];	   /* the last word of a verifier log */
+	struct report explanation; /* what skep has to say of it */
 } said;
 
 /* Copies a line without "libbpf: " and its newline. */
@@ -43,16 +45,30 @@ static bool line_is_statistics(const char *line)
 	       !strncmp(line, "stack depth", 11) || !strncmp(line, "libbpf: ", 8) || *line == '\n';
 }
 
-/* Of a verifier log between libbpf's marks, the last line that is a verdict. */
+static bool line_explains(const char *line)
+{
+	return !strncmp(line, EXPLAIN_MARK, sizeof(EXPLAIN_MARK) - 1);
+}
+
+/* Of a verifier log between libbpf's marks: the log, its last line that is a verdict, and ours. */
 static void log_keep(const char *text)
 {
 	const char *line = strstr(text, "-- BEGIN PROG LOAD LOG --\n");
-	const char *end = line ? strstr(line, "-- END PROG LOAD LOG --") : NULL;
+	const char *end = line ? strstr(line, "-- END PROG LOAD LOG --") : NULL, *next;
 
 	if (!end)
 		return;
-	for (line = strchr(line, '\n') + 1; line < end; line = strchr(line, '\n') + 1) {
-		if (strchr(line, '\n') < end && !line_is_statistics(line))
+	report_free(&said.explanation);
+	line = strchr(line, '\n') + 1;
+	if (said.log)
+		report_add(said.log, "%.*s", (int)(end - line), line);
+	for (; line < end; line = next) {
+		next = strchr(line, '\n') + 1;
+		if (next > end)
+			return;
+		if (line_explains(line))
+			report_add(&said.explanation, "%.*s", (int)(next - line), line);
+		else if (!line_is_statistics(line))
 			line_keep(said.refused, line);
 	}
 }
@@ -67,10 +83,10 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 		report_addv(said.all, fmt, again);
 		va_end(again);
 	}
-	if (level != LIBBPF_WARN)
+	if (level != LIBBPF_WARN && !said.log)
 		return 0;
 	report_addv(&text, fmt, ap);
-	if (text.text && !said.why[0] && !line_is_harmless(text.text))
+	if (text.text && level == LIBBPF_WARN && !said.why[0] && !line_is_harmless(text.text))
 		line_keep(said.why, text.text);
 	if (text.text)
 		log_keep(text.text);
@@ -78,10 +94,12 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	return 0;
 }
 
-static libbpf_print_fn_t listen(struct report *all)
+static libbpf_print_fn_t listen(const struct object_load *how)
 {
+	report_free(&said.explanation);
 	memset(&said, 0, sizeof(said));
-	said.all = all;
+	said.all = how->all;
+	said.log = how->log;
 	return libbpf_set_print(libbpf_says);
 }
 
@@ -143,7 +161,7 @@ int object_open(const char *path, struct report *r, struct bpf_object **out)
 
 	if (err)
 		return err;
-	before = listen(NULL);
+	before = listen(&(struct object_load){ 0 });
 	err = btf_check_file(path, r);
 	if (!err) {
 		obj = bpf_object__open_file(path, &opts);
@@ -159,16 +177,39 @@ int object_open(const char *path, struct report *r, struct bpf_object **out)
 			   open_remedy());
 }
 
-int object_load(const char *path, struct bpf_object *obj, struct report *r, struct report *log)
+static void level_set(struct bpf_object *obj, unsigned level)
 {
-	libbpf_print_fn_t before = listen(log);
-	int err = bpf_object__load(obj);
+	struct bpf_program *p;
 
+	bpf_object__for_each_program(p, obj) bpf_program__set_log_level(p, level);
+}
+
+static int load_failed(const char *path, int err, struct report *r)
+{
+	report_fail(r, err, "%s: %s%s%s", path, said.why[0] ? said.why : error_text(err),
+		    said.refused[0] ? ": " : "", said.refused);
+	if (said.explanation.text)
+		report_add(r, "%s", said.explanation.text);
+	return err;
+}
+
+int object_load(const char *path, struct bpf_object *obj, const struct object_load *how,
+		struct report *r)
+{
+	static const struct object_load plain;
+	libbpf_print_fn_t before;
+	int err;
+
+	how = how ? how : &plain;
+	if (how->level)
+		level_set(obj, how->level);
+	before = listen(how);
+	err = bpf_object__load(obj);
 	libbpf_set_print(before);
-	if (!err)
-		return 0;
-	return report_fail(r, err, "%s: %s%s%s", path, said.why[0] ? said.why : error_text(err),
-			   said.refused[0] ? ": " : "", said.refused);
+	if (err)
+		load_failed(path, err, r);
+	report_free(&said.explanation);
+	return err;
 }
 
 /* Number of edits from a to b; names are short. */

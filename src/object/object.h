@@ -15,9 +15,17 @@ struct report;
  * to define its maps in `.maps`. 0, -ENOENT, -EINVAL...; close with bpf_object__close. */
 int object_open(const char *path, struct report *r, struct bpf_object **out);
 
-/* Creates the maps and loads the programs, all of those that are set to be loaded. Where `log` is
- * not NULL it receives everything that libbpf said, verifier logs included. */
-int object_load(const char *path, struct bpf_object *obj, struct report *r, struct report *log);
+struct object_load {
+	unsigned level;	    /* BPF_LOG_* of each program; 0: as the programs have it */
+	struct report *all; /* NULL, or receives everything that libbpf said, but debug messages */
+	struct report *log; /* NULL, or receives the verifier's logs */
+};
+
+/* Creates the maps and loads the programs, all of those that are set to be loaded; `how` may be
+ * NULL. The message on failure is one line with the verifier's last word, and, when a program was
+ * refused, the lines that explain it. */
+int object_load(const char *path, struct bpf_object *obj, const struct object_load *how,
+		struct report *r);
 
 /* The program with this name; NULL: the only one. The message for a name that is not there lists
  * those that are, the likeliest first. -ENOENT, -EINVAL (no name, several programs). */

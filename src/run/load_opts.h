@@ -14,6 +14,8 @@ struct load_opts {
 	uint64_t rewrites_off; /* rewrite/rewrite.h: rewrite_opts.off */
 	unsigned rewrite_stop; /* ... .stop */
 	bool hardened;	       /* ... .hardened */
+	bool
+	    unverified; /* do without the verifier: only structure and what is called are checked */
 };
 
 #endif

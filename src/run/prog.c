@@ -18,11 +18,13 @@
 #include "jit/target.h"
 #include "map/map.h"
 #include "rewrite/rewrite.h"
-#include "run/check.h"
+#include "run/calls.h"
+#include "run/describe.h"
 #include "run/fault.h"
 #include "run/resolve.h"
 #include "run/sha1.h"
 #include "run/slot.h"
+#include "run/verified.h"
 #include "verify/verify.h"
 
 static uint32_t stats_wanted;
@@ -44,9 +46,7 @@ static void prog_free(struct obj *o)
 	if (o->id)
 		synchronize_rcu();
 	image_free((struct image *)p->image);
-	if (p->xlated != p->loaded)
-		unit_free((struct unit *)p->xlated);
-	unit_free((struct unit *)p->loaded);
+	unit_free((struct unit *)p->xlated);
 	for (size_t i = 0; i < p->maps.n; i++)
 		obj_put(&p->maps.at[i]->obj);
 	vec_free(&p->maps);
@@ -174,30 +174,59 @@ static int prog_fits_arrays(const struct prog *p)
 	return err;
 }
 
-/* The stages, in order. What each makes belongs to p. */
-static int prog_stages(struct prog *p, const struct prog_spec *spec, struct report *log)
+/* From instructions to ops with maps, lines and names. */
+static int prog_decode(struct prog *p, const struct prog_spec *spec, struct report *log,
+		       struct unit **out)
 {
-	const struct rewrite_opts rewrites = prog_rewrites(spec);
-	struct unit *decoded = NULL, *resolved = NULL, *xlated = NULL;
+	struct unit *decoded = NULL;
 	int err = unit_decode(spec->insns, spec->n_insns, false, log, &decoded);
 
 	if (err)
 		return err;
-	err = resolve_maps(decoded, spec, p, log, &resolved);
+	if (spec->describe)
+		err = spec->describe(spec->describe_arg, decoded, p, log);
+	if (!err)
+		err = describe_unit(p, decoded);
+	if (!err)
+		err = resolve_maps(decoded, spec, p, log, out);
 	unit_free(decoded);
+	if (!err)
+		(*out)->env = helper_env_of(spec->type);
+	return err;
+}
+
+/* What runs, out of what was loaded. What the verifier found is not kept. */
+static int prog_rewrite(struct prog *p, const struct prog_spec *spec, const struct unit *u,
+			struct report *log)
+{
+	const struct rewrite_opts rewrites = prog_rewrites(spec);
+	struct unit *xlated = NULL;
+	int err = rewrite(u, &rewrites, log, &xlated);
+
 	if (err)
 		return err;
-	resolved->env = helper_env_of(spec->type);
-	p->loaded = p->xlated = resolved;
-	err = check_calls(resolved, spec, log);
-	if (!err)
-		err = verify_structure(resolved, log);
-	if (!err)
-		err = rewrite(resolved, &rewrites, log, &xlated);
-	if (err)
-		return err;
+	mem_free(xlated->facts);
+	xlated->facts = NULL;
 	p->xlated = xlated;
-	err = prog_compile(p, spec, log);
+	return 0;
+}
+
+/* The stages, in order. What each makes belongs to p. */
+static int prog_stages(struct prog *p, const struct prog_spec *spec, struct report *log)
+{
+	struct unit *u = NULL;
+	int err = prog_decode(p, spec, log, &u);
+
+	if (err)
+		return err;
+	err = spec->opts.unverified ? verify_structure(u, log) : prog_verify(p, spec, u, log);
+	if (!err)
+		err = prog_rewrite(p, spec, u, log);
+	unit_free(u);
+	if (!err)
+		err = calls_check(p->xlated, log);
+	if (!err)
+		err = prog_compile(p, spec, log);
 	if (!err)
 		err = prog_fits_arrays(p);
 	return err;

@@ -24,7 +24,13 @@ struct unit;
 
 /* Finds the map that an instruction names, with a reference for the caller. by_index: `n` counts
  * in the load's fd_array; otherwise it is a file descriptor. 0 or -errno. */
+struct prog;
 typedef int (*prog_find_map)(void *arg, bool by_index, int32_t n, struct map **out);
+
+/* Checks func_info and line_info against the decoded program, and puts them and their BTF into p.
+ * 0, or the kernel's -errno and message. */
+typedef int (*prog_describe)(void *arg, const struct unit *decoded, struct prog *p,
+			     struct report *log);
 
 /* What PROG_LOAD says, already copied and checked by sys/. Everything is the caller's memory;
  * prog_load copies what it keeps. */
@@ -32,13 +38,16 @@ struct prog_spec {
 	uint32_t type, attach_type; /* BPF_PROG_TYPE_*, BPF_* */
 	uint32_t flags;		    /* BPF_F_* of PROG_LOAD */
 	char name[16];
-	bool gpl;	/* the licence is GPL-compatible */
-	bool interpret; /* do without the JIT */
+	bool gpl;	    /* the licence is GPL-compatible */
+	bool interpret;	    /* do without the JIT */
+	unsigned log_level; /* BPF_LOG_* */
 	struct load_opts opts;
 	const struct bpf_insn *insns;
 	uint32_t n_insns;
 	prog_find_map find_map;
 	void *find_arg;
+	prog_describe describe; /* NULL: the program has neither BTF nor rows */
+	void *describe_arg;
 };
 
 /* Rows of func_info or line_info as loaded, or NULL. */
@@ -58,9 +67,8 @@ struct prog {
 	char name[16];
 	uint8_t tag[8];
 	bool gpl;
-	bool verified;		   /* false: only its structure was checked */
-	const struct unit *loaded; /* as loaded, maps resolved */
-	const struct unit *xlated; /* rewritten: what runs; may be `loaded` itself */
+	bool verified;		   /* false: loaded with spec.unverified */
+	const struct unit *xlated; /* rewritten: what runs */
 	const struct image *image; /* NULL: the interpreter runs it */
 	struct callee callee;	   /* this program as the target of a tail call */
 	pthread_mutex_t maps_lock; /* guards maps against prog_bind_map */
@@ -74,8 +82,8 @@ struct prog {
 	uint32_t stats;	    /* percpu offset of struct prog_stats */
 };
 
-/* Loads a program: decode, resolve, check, compile. One reference for the caller. Messages go to
- * `log`. 0 or the errno that bpf(2) gives. */
+/* Loads a program: decode, resolve, verify, rewrite, compile. One reference for the caller.
+ * Messages go to `log`. 0 or the errno that bpf(2) gives. */
 int prog_load(const struct prog_spec *spec, struct report *log, struct prog **out);
 
 /* The tag of instructions: the first half of their SHA-1, with the numbers of map descriptors left

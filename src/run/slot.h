@@ -19,9 +19,9 @@
 
 /* What a run or a hold found, for its end to restore. Lives on the caller's stack. */
 struct slot_run {
-	char *self;	/* percpu_self */
-	uint32_t held;	/* slot that is held */
-	uint8_t depth;	/* 0: none was */
+	char *self;    /* percpu_self */
+	uint32_t held; /* slot that is held */
+	uint8_t depth; /* 0: none was */
 	uint8_t running;
 	uint8_t locked; /* this one took the slot's lock */
 };

@@ -6,6 +6,7 @@
 #include "skep/skep.h"
 #include "sys/cmd.h"
 #include "sys/fd.h"
+#include "sys/sys.h"
 
 struct cmd_row {
 	int (*handler)(union attr *attr, const struct call *call);
@@ -61,14 +62,49 @@ static int bpf_call(int cmd, void *client, unsigned size)
 	return err ? err : rows[cmd].handler(&attr, &call);
 }
 
-int skep_bpf(int cmd, union bpf_attr *attr, unsigned size)
+/* As libc's wrappers of system calls return it. */
+static int bpf_result(int result)
 {
-	int result = bpf_call(cmd, attr, size);
-
 	if (result >= 0)
 		return result;
 	errno = -result;
 	return -1;
+}
+
+int skep_bpf(int cmd, union bpf_attr *attr, unsigned size)
+{
+	return bpf_result(bpf_call(cmd, attr, size));
+}
+
+/* Options of a caller that was compiled with an older or newer header. */
+static int opts_read(const struct skep_load_opts *opts, struct skep_load_opts *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (!opts)
+		return 0;
+	if (opts->size < sizeof(opts->size))
+		return -EINVAL;
+	for (size_t i = sizeof(*out); i < opts->size; i++) {
+		if (((const uint8_t *)opts)[i])
+			return -E2BIG;
+	}
+	memcpy(out, opts, opts->size < sizeof(*out) ? opts->size : sizeof(*out));
+	return 0;
+}
+
+int skep_prog_load(union bpf_attr *attr, unsigned size, const struct skep_load_opts *opts)
+{
+	struct load_opts *mine = sys_load_opts();
+	const struct load_opts before = *mine;
+	struct skep_load_opts known;
+	int result = opts_read(opts, &known);
+
+	if (result)
+		return bpf_result(result);
+	mine->unverified = known.unverified != 0;
+	result = bpf_call(CMD_PROG_LOAD, attr, size);
+	*mine = before;
+	return bpf_result(result);
 }
 
 int token_error(int fd)

@@ -27,7 +27,7 @@ static int load_unlogged(const struct attr_btf_load *a, struct report *log, stru
 static int load_logged(const struct attr_btf_load *a, const struct call *call, struct btf_obj **out)
 {
 	const struct user_log log = { a->log_level, a->log_size, a->log_buf };
-	struct report report = { 0 };
+	struct report report = log_report(&log);
 	uint32_t true_size;
 	int err = log_check(&log), log_err;
 

@@ -36,7 +36,7 @@ static int key_check(const struct map *m, uint64_t key)
 
 static int lock_check(const struct map *m, uint64_t flags)
 {
-	return (flags & BPF_F_LOCK) && m->spin_lock_off == UINT32_MAX ? -EINVAL : 0;
+	return (flags & BPF_F_LOCK) && m->desc.spin_lock_off == UINT32_MAX ? -EINVAL : 0;
 }
 
 static void *user_ptr(uint64_t p)

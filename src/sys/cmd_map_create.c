@@ -235,9 +235,9 @@ static int map_make(const struct attr_map_create *a, struct obj *inner, struct o
 		obj_put(btf);
 		return err;
 	}
-	m->spin_lock_off = special.spin_lock;
-	m->timer_off = special.timer;
-	m->work_off = special.workqueue;
+	m->desc.spin_lock_off = special.spin_lock;
+	m->desc.timer_off = special.timer;
+	m->desc.work_off = special.workqueue;
 	return fd_publish(&m->obj, m->fd, btf);
 }
 

@@ -97,8 +97,8 @@ static int find_map(void *arg, bool by_index, int32_t n, struct map **out)
 	return err;
 }
 
-static int load_unlogged(const struct attr_prog_load *a, struct prog_spec *spec, struct report *log,
-			 struct prog **out)
+static int load_unlogged(const struct attr_prog_load *a, const struct call *call,
+			 struct prog_spec *spec, struct report *log, struct prog **out)
 {
 	const struct prog_type *type = prog_type_find(a->prog_type);
 	struct debug_info debug = { 0 };
@@ -114,11 +114,11 @@ static int load_unlogged(const struct attr_prog_load *a, struct prog_spec *spec,
 				   "programs can be sleepable");
 	if (a->core_relo_cnt)
 		return report_fail(log, -EOPNOTSUPP, "CO-RE relocations are the loader's job");
-	err = debug_read(a, spec->insns, log, &debug);
+	spec->describe = debug_describe;
+	spec->describe_arg = &debug;
+	err = debug_read(a, call, log, &debug);
 	if (!err)
 		err = prog_load(spec, log, out);
-	if (!err)
-		err = debug_attach(&debug, *out, log);
 	debug_free(&debug);
 	return err;
 }
@@ -128,17 +128,16 @@ static int load_logged(const struct attr_prog_load *a, const struct call *call,
 		       struct prog_spec *spec, struct prog **out)
 {
 	const struct user_log log = { a->log_level, a->log_size, a->log_buf };
-	struct report report = { 0 };
+	struct report report = log_report(&log);
 	uint32_t true_size;
 	int err = log_check(&log), log_err;
 
 	if (err)
 		return err;
-	err = load_unlogged(a, spec, &report, out);
-	if (!err && log.level)
-		report_add(&report,
-			   "not verified: only the structure of %u instructions was checked\n",
-			   a->insn_cnt);
+	spec->log_level = log.level;
+	err = load_unlogged(a, call, spec, &report, out);
+	if (!err && spec->opts.unverified)
+		report_add(&report, "not verified, as the client wanted it\n");
 	log_err = log_finish(&log, &report, &true_size);
 	report_free(&report);
 	if (ATTR_RESULT(call, prog_load.log_true_size, true_size))

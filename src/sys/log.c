@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "base/report.h"
 #include "sys/cmd.h"
 
 int log_check(const struct user_log *l)
@@ -18,18 +17,24 @@ int log_check(const struct user_log *l)
 	return l->size > UINT_MAX >> 2 ? -EINVAL : 0;
 }
 
+struct report log_report(const struct user_log *l)
+{
+	return (struct report){ .limit = l->buf && l->size ? l->size : 1,
+				.rolling = !(l->level & LOG_FIXED) };
+}
+
 int log_finish(const struct user_log *l, const struct report *r, uint32_t *true_size)
 {
 	const char *text = r->text ? r->text : "";
 	size_t n = r->n, room, skip;
 
-	*true_size = l->level ? (uint32_t)n + 1 : 0;
+	*true_size = !l->level ? 0 : r->most < UINT32_MAX ? (uint32_t)r->most + 1 : UINT32_MAX;
 	if (!l->level || !l->buf)
 		return 0;
 	room = l->size - 1;
 	skip = n > room && !(l->level & LOG_FIXED) ? n - room : 0;
-	if (user_write(l->buf, text + skip, n < room ? n : room) ||
-	    user_write(l->buf + (n < room ? n : room), "", 1))
+	n = n < room ? n : room;
+	if (user_write(l->buf, text + skip, n) || user_write(l->buf + n, "", 1))
 		return -EFAULT;
-	return n > room ? -ENOSPC : 0;
+	return r->most > room ? -ENOSPC : 0;
 }

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-struct report;
+#include "base/report.h"
 
 struct user_log {
 	uint32_t level, size;
@@ -16,6 +16,9 @@ enum { LOG_LEVEL1 = 1, LOG_LEVEL2 = 2, LOG_STATS = 4, LOG_FIXED = 8 };
 
 /* Buffer and size come together, with a level; -EINVAL otherwise. */
 int log_check(const struct user_log *l);
+
+/* An empty report that keeps as much as the client has room for. */
+struct report log_report(const struct user_log *l);
 
 /* Writes the text where the client wants it: when it does not fit, its last part, or with
  * LOG_FIXED its first. *true_size is what it needs, NUL included (0 without a level). 0, -ENOSPC

@@ -35,7 +35,7 @@ struct state *state_push(struct ver *v, uint32_t op, uint32_t prev)
 		fail(v, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	*p = (struct pending){ s, op, prev, v->log ? v->log->n : 0, v->stack };
+	*p = (struct pending){ s, op, prev, log_here(v), v->stack };
 	v->stack = p;
 	if (s->parent)
 		s->parent->branches++;
@@ -136,6 +136,7 @@ static int state_begin(struct ver *v)
 	v->prev = UINT32_MAX;
 	v->print_all = false;
 	v->line_pos = 0;
+	v->line = NULL;
 	v->prev_insns = v->insns;
 	v->prev_jumps = v->jumps;
 	return 0;

@@ -232,13 +232,13 @@ void log_changes(struct ver *v)
 
 	if (!(v->level & (LOG_INSNS | LOG_STATES)) || (!v->scratched && !v->scratched_slots))
 		return;
-	if (v->line_pos && log->text && v->line_pos == log->n && !log->lost) {
-		size_t col = log->n - v->line_start;
+	if (v->line_pos && v->line_pos == report_pos(log)) {
+		size_t col = v->line_pos - v->line_start;
 		size_t to =
 		    col + COMMENT_TAB / 2 > COMMENT_COLUMN ? col + COMMENT_TAB / 2 : COMMENT_COLUMN;
 
 		to = (to + COMMENT_TAB - 1) / COMMENT_TAB * COMMENT_TAB;
-		log->text[--log->n] = '\0';
+		report_cut(log, v->line_pos - 1);
 		note(v, "%*s;", (int)(to - col - 1), "");
 	} else {
 		note(v, "%u:", slot_of(v, v->op));
@@ -246,22 +246,16 @@ void log_changes(struct ver *v)
 	log_state(v, v->cur, false);
 }
 
-static const struct line *line_of(const struct ver *v, uint32_t op)
-{
-	for (uint32_t i = 0; i < v->u->n_lines; i++) {
-		if (v->u->lines[i].op == op)
-			return &v->u->lines[i];
-	}
-	return NULL;
-}
-
 static void log_source(struct ver *v)
 {
-	const struct line *l = line_of(v, v->op);
+	const struct line *l = unit_line_of(v->u, v->op);
 	const char *file, *text;
 
-	if (!l || !l->text)
+	if (!l || l == v->line || !l->text)
 		return;
+	if (v->line && v->line->file == l->file && v->line->line == l->line)
+		return;
+	v->line = l;
 	file = l->file ? strrchr(l->file, '/') : NULL;
 	for (text = l->text; *text == ' ' || *text == '\t'; text++)
 		;
@@ -283,19 +277,17 @@ void log_insn(struct ver *v)
 	}
 	log_changes(v);
 	log_source(v);
-	v->line_start = v->log ? v->log->n : 0;
+	v->line_start = log_here(v);
 	op_print(v->u, v->op, PRINT_KERNEL, text, sizeof(text));
 	note(v, "%u: %s\n", slot_of(v, v->op), text);
-	v->line_pos = v->log ? v->log->n : 0;
+	v->line_pos = log_here(v);
 }
 
 /* Forgets what a path that turned out safe has printed. */
 void log_reset(struct ver *v, size_t pos)
 {
-	if (!v->log || v->level & LOG_STATES || !(v->level & LOG_INSNS) || pos > v->log->n ||
-	    !v->log->text)
+	if (!v->log || v->level & LOG_STATES || !(v->level & LOG_INSNS))
 		return;
-	v->log->n = pos;
-	v->log->text[pos] = '\0';
+	report_cut(v->log, pos);
 	v->line_pos = 0;
 }

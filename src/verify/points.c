@@ -74,15 +74,21 @@ static void moves_find(struct ver *v)
 	}
 }
 
-/* LD_ABS may return 0 early, so its function must return a number. */
-static int ldabs_check(struct ver *v, uint32_t i)
+/* LD_ABS and tail calls may leave their function early, so it must return a number. */
+static int leave_check(struct ver *v, uint32_t i)
 {
+	bool abs = op_row(&v->u->ops[i])->form == FORM_LDABS;
 	uint32_t s = unit_sub_of(v->u, i);
 
-	if (op_row(&v->u->ops[i])->form != FORM_LDABS || !s || !v->in->subs ||
-	    !v->in->subs[s].returns_void)
+	if ((!abs && v->u->ops[i].code != OP_TAILCALL) || !s || !v->in->subs)
 		return 0;
-	return fail(v, -EINVAL, "LD_ABS is only allowed in functions that return 'int'.");
+	if (!v->in->subs[s].name[0])
+		return fail(v, -EINVAL, "%s is not allowed in subprogs without BTF",
+			    abs ? "LD_ABS" : "tail_call");
+	if (!v->in->subs[s].returns_void)
+		return 0;
+	return fail(v, -EINVAL, "%s is only allowed in functions that return 'int'.",
+		    abs ? "LD_ABS" : "tail_call");
 }
 
 int points_make(struct ver *v)
@@ -97,7 +103,7 @@ int points_make(struct ver *v)
 			point_call(v, i);
 		else if (op_has(op, P_JUMP))
 			point_jump(v, i);
-		if (ldabs_check(v, i))
+		if (leave_check(v, i))
 			return -EINVAL;
 		if (op->code == OP_TAILCALL)
 			v->sub[unit_sub_of(v->u, i)].tail_call = true;

@@ -65,7 +65,8 @@ struct ver {
 	uint64_t scratched_slots;
 	size_t line_pos; /* log position after the last op, 0: none */
 	size_t line_start;
-	size_t log_pos; /* of the log when the current state was put aside */
+	const struct line *line; /* source line that was printed last */
+	size_t log_pos;		 /* of the log when the current state was put aside */
 };
 
 /* -- ver.c: texts and small things */
@@ -206,6 +207,10 @@ int points_make(struct ver *v);
 int depth_check_all(struct ver *v);
 
 /* -- log.c */
+static inline size_t log_here(const struct ver *v)
+{
+	return v->log ? report_pos(v->log) : 0;
+}
 void log_state(struct ver *v, const struct state *s, bool all);
 void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all);
 void log_changes(struct ver *v);

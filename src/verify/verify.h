@@ -33,6 +33,8 @@ struct verify_sub {
 };
 
 enum { VERIFY_SPECIALS = 3 };
+/* Begins each line of our own explanation of a refusal, behind the kernel's lines in the log. */
+#define EXPLAIN_MARK "; skep: "
 enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
 
 struct verify_input {

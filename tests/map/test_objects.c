@@ -251,7 +251,7 @@ static void spin_locks_stay_out_of_copies(uint32_t type)
 	struct locked *at;
 	uint32_t key = 3;
 
-	m->spin_lock_off = offsetof(struct locked, lock);
+	m->desc.spin_lock_off = offsetof(struct locked, lock);
 	assert_int_equal(map_update(m, &key, &v, 0), 0);
 	at = m->ops->lookup(m, &key);
 	assert_int_equal(at->lock, 0);
@@ -290,7 +290,7 @@ static void values_with_a_timer(void **state)
 	struct timed v = { 1, 0, { 5, 6 }, 2 }, out, *at;
 	uint32_t key = 1;
 
-	m->timer_off = offsetof(struct timed, timer);
+	m->desc.timer_off = offsetof(struct timed, timer);
 	assert_int_equal(map_update(m, &key, &v, 0), 0);
 	at = m->ops->lookup(m, &key);
 	assert_int_equal(at->timer[0] | at->timer[1], 0);

@@ -50,7 +50,26 @@ static void a_program_says_whether_it_was_verified(void **state)
 	};
 	int fd = load(insns, 2);
 
-	assert_in_range(skep_prog_verified(fd), 0, 1);
+	struct skep_load_opts opts = { .size = sizeof(opts), .unverified = 1 };
+	struct {
+		struct skep_load_opts opts;
+		uint64_t later;
+	} newer = { { .size = sizeof(newer) }, 1 };
+	union bpf_attr attr = { 0 };
+
+	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = 2;
+	attr.license = (uintptr_t)"GPL";
+	assert_int_equal(skep_prog_verified(fd), 1);
+	close(fd);
+	fd = skep_prog_load(&attr, sizeof(attr), &opts);
+	assert_int_equal(skep_prog_verified(fd), 0);
+	close(fd);
+	assert_int_equal(skep_prog_load(&attr, sizeof(attr), &newer.opts), -1);
+	assert_int_equal(errno, E2BIG);
+	fd = skep_prog_load(&attr, sizeof(attr), NULL);
+	assert_int_equal(skep_prog_verified(fd), 1);
 	close(fd);
 	assert_int_equal(skep_prog_verified(fd), -1);
 	assert_int_equal(errno, EBADF);

@@ -102,7 +102,7 @@ static bool load_one(const char *path, unsigned n)
 	inner_set(obj);
 	if (chosen) {
 		type_set(path, chosen);
-		err = object_load(path, obj, &r, &log);
+		err = object_load(path, obj, &(struct object_load){ .all = &log }, &r);
 		result(err, path, bpf_program__name(chosen), r.text);
 		if (err && log.text)
 			fprintf(stderr, "%s", log.text);

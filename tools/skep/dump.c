@@ -95,8 +95,10 @@ static int dump_object(const char *path, const struct dump_values *v, dump_fn du
 		return err;
 	err = object_find_prog(path, o, v->prog, r, &p);
 	if (!err)
-		err = object_load(path, o, r, NULL);
+		err = object_load(path, o, NULL, r);
 	if (!err) {
+		if (v->load.unverified)
+			ui_unverified(path);
 		prog = fd_obj(bpf_program__fd(p), OBJ_PROG);
 		err = prog ? dump(prog_of(prog)->xlated, v, r) : -ENOENT;
 		obj_put(prog);

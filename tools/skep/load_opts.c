@@ -6,7 +6,7 @@
 
 int load_opts_set(const struct load_values *v, struct report *r)
 {
-	struct load_opts opts = { 0 };
+	struct load_opts opts = { .unverified = v->unverified };
 	int err = 0;
 
 	for (size_t i = 0; i < v->no_inline.n && !err; i++)

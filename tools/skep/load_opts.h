@@ -5,12 +5,15 @@
 #ifndef SKEP_TOOL_LOAD_OPTS_H
 #define SKEP_TOOL_LOAD_OPTS_H
 
+#include <stdbool.h>
+
 #include "skep/command.h"
 
 struct report;
 
 struct load_values {
 	struct opt_list no_inline;
+	bool unverified;
 	const char *after;
 };
 
@@ -18,7 +21,10 @@ struct load_values {
 #define LOAD_OPTS(type, member)                                                                    \
 	{ "no-inline", 0,                                                                          \
 	  OPT_LIST,    offsetof(type, member.no_inline),                                           \
-	  "NAME",      "leave a rewrite out (a wrong name lists them)" }
+	  "NAME",      "leave a rewrite out (a wrong name lists them)" },                          \
+	    { "unverified", 0,                                                                     \
+	      OPT_FLAG,	    offsetof(type, member.unverified),                                     \
+	      NULL,	    "load without verification" }
 
 /* For the loads of this thread from now on. -EINVAL for a rewrite that there is not. */
 int load_opts_set(const struct load_values *v, struct report *r);

@@ -21,7 +21,7 @@ struct result_view {
 	bool all; /* entries of large maps */
 };
 
-/* Was the loaded program verified, or only its structure checked? */
+/* Was the loaded program verified? Not with --unverified. */
 bool prog_is_verified(const struct bpf_program *p);
 
 /* As text for people, or as JSON (docs/run.md). */

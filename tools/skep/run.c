@@ -70,7 +70,7 @@ static int load(const struct run_values *v, const char *path, struct bpf_object 
 	for (size_t i = 0; i < v->variables.n && !err; i++)
 		err = preset_variable(o, v->variables.at[i], r);
 	if (!err)
-		err = object_load(path, o, r, NULL);
+		err = object_load(path, o, NULL, r);
 	if (!err)
 		err = preset_entries(v, o, r);
 	return err;
@@ -105,15 +105,14 @@ static int trace_open(const char *path, struct report *r)
 	return 0;
 }
 
-/* What to say when only the structure of what runs has been checked, to be freed; else NULL. */
+/* What to say when what runs was not verified, to be freed; else NULL. */
 static char *warning_of(const char *path, const struct bpf_program *p)
 {
 	char *text = NULL;
 
 	if (!prog_is_verified(p) &&
 	    asprintf(&text,
-		     "%s: program '%s' was not verified, only its structure was checked; run "
-		     "only what you trust",
+		     "%s: program '%s' is not verified (--unverified); run only what you trust",
 		     path, bpf_program__name(p)) < 0)
 		return NULL;
 	return text;

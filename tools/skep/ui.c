@@ -11,6 +11,11 @@
 
 enum { BAR_WIDTH = 40 };
 
+void ui_unverified(const char *path)
+{
+	ui_note("%s: loaded without verification (--unverified); run only what you trust", path);
+}
+
 static bool coloured(FILE *f)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");

@@ -15,6 +15,9 @@
 int ui_unable(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says aloud that the programs of an object were loaded without verification. */
+void ui_unverified(const char *path);
+
 /* Escape sequences for f, or "" when f is no terminal, NO_COLOR is set or TERM is dumb. */
 const char *ui_bold(FILE *f);
 const char *ui_dim(FILE *f);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/verified.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+
+#include "base/mem.h"
+#include "base/report.h"
+#include "btf/btf.h"
+#include "map/map.h"
+#include "verify/subs.h"
+#include "verify/verify.h"
+
+static void map_special(const struct map_desc *d, uint32_t off[VERIFY_SPECIALS])
+{
+	off[0] = d->spin_lock_off;
+	off[1] = d->timer_off;
+	off[2] = d->work_off;
+}
+
+static int subs_of(const struct prog *p, const struct unit *u, struct verify_sub **out)
+{
+	const struct btf_obj *b = p->btf ? btf_obj_of(p->btf) : NULL;
+
+	return subs_make(u, b, p->funcs.at, p->funcs.n, p->type, out);
+}
+
+static struct verify_input input_of(const struct prog_spec *spec, const struct verify_sub *subs)
+{
+	return (struct verify_input){
+		.prog_type = spec->type,
+		.attach_type = spec->attach_type,
+		.gpl = spec->gpl,
+		.strict_align = spec->flags & BPF_F_STRICT_ALIGNMENT,
+		.test_states = spec->flags & BPF_F_TEST_STATE_FREQ,
+		.sleepable = spec->flags & BPF_F_SLEEPABLE,
+		.log_level = spec->log_level,
+		.subs = subs,
+		.map_special = map_special,
+	};
+}
+
+/* Moves what was found into the unit. */
+static int facts_take(struct unit *u, struct facts *f)
+{
+	u->stack = mem_zalloc(u->n_subs, sizeof(*u->stack));
+	if (!u->stack)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < u->n_subs; s++)
+		u->stack[s] = (uint16_t)f->stack_depth[s];
+	u->facts = f->op;
+	f->op = NULL;
+	return 0;
+}
+
+int prog_verify(struct prog *p, const struct prog_spec *spec, struct unit *u, struct report *log)
+{
+	struct verify_sub *subs = NULL;
+	struct facts *facts = NULL;
+	struct verify_input in;
+	int err = subs_of(p, u, &subs);
+
+	in = input_of(spec, subs);
+	if (!err)
+		err = verify(u, &in, log, &facts);
+	if (!err)
+		err = facts_take(u, facts);
+	if (!err) {
+		p->verified = true;
+		p->verified_insns = facts->stats.insns;
+	}
+	facts_free(facts);
+	mem_free(subs);
+	return err;
+}
