@@ -1,73 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* printf as the kernel's helpers allow it, and the trace log. */
-#include <ctype.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "helper/impl.h"
 #include "helper/trace.h"
+#include "isa/format.h"
 
 enum { ARGS_MAX = 12, LINE_MAX_ = 1024, STR_MAX = 512 };
-
-/* One conversion. */
-struct spec {
-	const char *flags; /* "[0 +-]*[width]" */
-	unsigned n_flags;
-	char conv;   /* 'd', 's', ...; 'p': see ptr */
-	char ptr[2]; /* "I4", "i6", "x", ... */
-	bool wide;   /* 64-bit number */
-};
-
-static bool ends_word(char c)
-{
-	return c == 0 || isspace((unsigned char)c) || ispunct((unsigned char)c);
-}
-
-/* What follows %p; returns its last character, NULL when it is not allowed. */
-static const char *ptr_parse(const char *p, struct spec *s)
-{
-	if (ends_word(p[1]))
-		return p;
-	if ((p[1] == 'k' || p[1] == 'u') && p[2] == 's') {
-		s->conv = 's';
-		return ends_word(p[3]) ? p + 2 : NULL;
-	}
-	s->ptr[0] = p[1];
-	if (strchr("KxsSB", p[1]))
-		return p + 1;
-	s->ptr[1] = p[2];
-	if ((p[1] != 'i' && p[1] != 'I') || (p[2] != '4' && p[2] != '6'))
-		return NULL;
-	return p + 2;
-}
-
-static const char *number_parse(const char *p, struct spec *s)
-{
-	for (unsigned i = 0; i < 2 && *p == 'l'; i++, p++)
-		s->wide = true;
-	s->conv = *p;
-	return *p && strchr("iduxX", *p) ? p : NULL;
-}
-
-/* The conversion behind '%' at p; returns its last character, NULL when it is not allowed. */
-static const char *spec_parse(const char *p, struct spec *s)
-{
-	*s = (struct spec){ .flags = p };
-	while (*p && strchr("0+- ", *p))
-		p++;
-	if (*p >= '1' && *p <= '9')
-		while (isdigit((unsigned char)*p))
-			p++;
-	s->n_flags = (unsigned)(p - s->flags);
-	s->conv = *p;
-	if (s->n_flags > 16)
-		return NULL;
-	if (*p == 'p')
-		return ptr_parse(p, s);
-	if (*p == 's')
-		return ends_word(p[1]) ? p : NULL;
-	return *p == 'c' ? p : number_parse(p, s);
-}
 
 static int ip_text(char *to, size_t size, const char *kind, const uint8_t *ip)
 {
@@ -84,7 +24,7 @@ static int ip_text(char *to, size_t size, const char *kind, const uint8_t *ip)
 }
 
 /* The text of an argument that is an address. */
-static void ptr_text(char *to, size_t size, const struct spec *s, uint64_t arg)
+static void ptr_text(char *to, size_t size, const struct conversion *s, uint64_t arg)
 {
 	uint8_t ip[16];
 
@@ -98,7 +38,7 @@ static void ptr_text(char *to, size_t size, const struct spec *s, uint64_t arg)
 	}
 }
 
-static int spec_print(char *to, size_t size, const struct spec *s, uint64_t arg)
+static int conversion_print(char *to, size_t size, const struct conversion *s, uint64_t arg)
 {
 	char f[24], text[STR_MAX] = "";
 
@@ -122,11 +62,6 @@ static int spec_print(char *to, size_t size, const struct spec *s, uint64_t arg)
 			strchr("di", s->conv) ? (long long)(int32_t)arg : (long long)(uint32_t)arg);
 }
 
-static bool plain_ok(char c)
-{
-	return !isascii((unsigned char)c) || isprint((unsigned char)c) || isspace((unsigned char)c);
-}
-
 /* Where to go on writing when n characters are there. */
 static char *rest(char *to, size_t size, int n)
 {
@@ -144,15 +79,16 @@ int format_args(char *to, size_t size, const char *fmt, const uint64_t *args, un
 	int n = 0;
 
 	for (const char *p = fmt; *p; p++) {
-		struct spec s = { 0 };
+		struct conversion s = { 0 };
 
-		if (!plain_ok(*p))
+		if (!format_plain(*p))
 			return -EINVAL;
 		if (*p == '%' && p[1] != '%') {
-			p = used < n_args ? spec_parse(p + 1, &s) : NULL;
+			p = used < n_args ? conversion_parse(p + 1, &s) : NULL;
 			if (!p)
 				return -EINVAL;
-			n += spec_print(rest(to, size, n), rest_size(size, n), &s, args[used++]);
+			n += conversion_print(rest(to, size, n), rest_size(size, n), &s,
+					      args[used++]);
 			continue;
 		}
 		p += *p == '%';

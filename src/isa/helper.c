@@ -78,6 +78,7 @@ static const char *const btf_names[BTF_TYPES] = {
 	[BTF_UDP6_SOCK] = "udp6_sock",
 	[BTF_UNIX_SOCK] = "unix_sock",
 	[BTF_MPTCP_SOCK] = "mptcp_sock",
+	[BTF_VM_AREA] = "vm_area_struct",
 };
 
 const struct helper *helper_find(uint32_t id)

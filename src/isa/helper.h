@@ -37,6 +37,7 @@ enum helper_btf {
 	BTF_UDP6_SOCK,
 	BTF_UNIX_SOCK,
 	BTF_MPTCP_SOCK,
+	BTF_VM_AREA,
 	BTF_TYPES
 };
 
@@ -81,6 +82,8 @@ enum helper_arg_flag {
 	ARGF_RELEASE = 1 << 14, /* gives the reference up */
 	ARGF_LOCAL = 1 << 15,	/* dynptr over local memory */
 	ARGF_RINGBUF = 1 << 16, /* dynptr over a ring buffer record */
+	ARGF_SKB = 1 << 17,	/* dynptr over a packet, by its struct __sk_buff */
+	ARGF_XDP = 1 << 18,	/* dynptr over a packet, by its struct xdp_md */
 };
 
 #define ARG_KIND(a)	((a) & 0xffu)

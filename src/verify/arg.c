@@ -132,7 +132,7 @@ static const struct takes takes[ARG_KINDS] = {
 	[ARG_STACK] = { K(STACK), "fp" },
 	[ARG_CONST_STR] = { K(MAP_VALUE), "map_value" },
 	[ARG_TIMER] = { K(MAP_VALUE), "map_value" },
-	[ARG_DYNPTR] = { K(STACK), "fp, dynptr_ptr" },
+	[ARG_DYNPTR] = { K(STACK) | K(DYNPTR), "fp, dynptr_ptr" },
 };
 
 static bool kind_taken(const struct reg *r, uint32_t arg)
@@ -159,7 +159,7 @@ static int kind_check(struct ver *v, unsigned n, uint32_t arg)
 	if (!kind_taken(r, arg))
 		return fail(v, -EACCES, "R%u type=%s expected=%s", n,
 			    kind_text(r, buf, sizeof(buf)), text);
-	if (arg & ARGF_RELEASE && r->off)
+	if (arg & ARGF_RELEASE && r->off && ARG_KIND(arg) != ARG_DYNPTR)
 		return fail(v, -EINVAL,
 			    "R%u must have zero offset when passed to release func or "
 			    "trusted arg to kfunc",
@@ -176,6 +176,8 @@ static int kind_check(struct ver *v, unsigned n, uint32_t arg)
 
 static int map_arg(struct ver *v, struct call *c, unsigned n)
 {
+	if (c->timer)
+		return timer_map_check(v, c, n);
 	c->map_reg = *reg(v, n);
 	c->map = &c->map_reg;
 	return 0;
@@ -255,12 +257,16 @@ static int value_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 		c->sub = reg(v, n)->n + 1;
 		return 0;
 	case ARG_SPIN_LOCK:
+		return lock_arg(v, n, c->h.id == BPF_FUNC_spin_lock);
 	case ARG_TIMER:
+		return timer_arg(v, c, n);
 	case ARG_DYNPTR:
+		return dynptr_arg(v, c, n, arg);
+	case ARG_CONST_STR:
+		return string_arg(v, n);
 	case ARG_KPTR:
 	case ARG_KPTR_DEST:
 	case ARG_PERCPU_BTF:
-	case ARG_CONST_STR:
 		return fail(v, -EOPNOTSUPP, "R%u: bpf_%s is not supported by this verifier yet", n,
 			    c->h.name);
 	default:
@@ -272,6 +278,8 @@ static int ref_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 {
 	const struct reg *r = reg(v, n);
 
+	if (ARG_KIND(arg) == ARG_DYNPTR)
+		return 0;
 	if (arg & ARGF_RELEASE) {
 		if (!r->ref && !reg_is_zero(r))
 			return fail(v, -EINVAL,

@@ -64,6 +64,8 @@ static int call_allowed(struct ver *v, uint32_t id, struct call *c)
 		return fail(v, -EINVAL,
 			    "cannot call GPL-restricted function from non-GPL "
 			    "compatible program");
+	if (v->cur->lock && id != BPF_FUNC_spin_unlock)
+		return fail(v, -EINVAL, "function calls are not allowed while holding a lock");
 	if (h->flags & HELPER_SLEEPS && !v->in->sleepable)
 		return fail(v, -EINVAL, "helper call might sleep in a non-sleepable prog");
 	return 0;
@@ -128,6 +130,8 @@ static int call_release(struct ver *v, const struct call *c)
 {
 	if (!c->released)
 		return 0;
+	if (ARG_KIND(c->h.arg[c->released - 1]) == ARG_DYNPTR)
+		dynptr_end(v, c);
 	if (c->ref && !ref_release(v, c->ref))
 		return 0;
 	if (reg_is_zero(reg(v, c->released)))
@@ -147,7 +151,7 @@ static int call_loop(struct ver *v, const struct call *c)
 	if (err)
 		return err;
 	if (top(v)->callback_depth < reg(v, 1)->s.d.umax)
-		return callback_plan(v, &c->h, c->sub - 1, reg(v, 1));
+		return callback_plan(v, c);
 	top(v)->callback_depth = 0;
 	if (v->level & LOG_STATES)
 		note(v, "frame%u bpf_loop iteration limit reached\n", v->cur->top);
@@ -168,6 +172,8 @@ static int call_tail(struct ver *v, const struct call *c)
 /* What is special to single helpers. */
 static int call_special(struct ver *v, const struct call *c)
 {
+	char buf[64];
+
 	switch (c->h.id) {
 	case BPF_FUNC_tail_call:
 		if (v->cur->refs.n)
@@ -179,10 +185,17 @@ static int call_special(struct ver *v, const struct call *c)
 			   : fail(v, -EINVAL, "get_local_storage() doesn't support non-zero flags");
 	case BPF_FUNC_loop:
 		return call_loop(v, c);
-	default:
-		if (!c->sub)
+	case BPF_FUNC_timer_set_callback:
+		return callback_later(v, c);
+	case BPF_FUNC_snprintf:
+		return snprintf_check(v);
+	case BPF_FUNC_dynptr_from_mem:
+		if (reg(v, 1)->kind == KIND_MAP_VALUE)
 			return 0;
-		return callback_plan(v, &c->h, c->sub - 1, c->map ? c->map : reg(v, 1));
+		return fail(v, -EACCES, "Unsupported reg type %s for bpf_dynptr_from_mem data",
+			    kind_text(reg(v, 1), buf, sizeof(buf)));
+	default:
+		return c->sub ? callback_plan(v, c) : 0;
 	}
 }
 
@@ -231,11 +244,16 @@ static int ret_pointer(struct ver *v, const struct call *c, struct reg *r)
 	reg_set_kind(r, ret_kind(c->h.ret), flags);
 	if (r->kind == KIND_MEM)
 		r->n = c->size;
+	if ((c->h.ret & 0xff) == RET_DYNPTR_MEM) {
+		r->dyn = c->dynptr.dyn;
+		r->dyn_id = c->dynptr.id;
+		r->ref = c->dynptr.ref;
+	}
 	if (r->kind == KIND_MAP_VALUE) {
 		r->map = c->map->map;
 		r->uid = c->map->uid;
 	}
-	if (flags & RF_NULL)
+	if (flags & RF_NULL || (r->map && map_has(v, r->map, SPECIAL_LOCK)))
 		r->id = id_new(v);
 	if (is_cast(c->h.id)) {
 		r->ref = c->ref;
@@ -308,7 +326,8 @@ int call_step(struct ver *v)
 	err = call_return(v, &c);
 	if (!err)
 		err = call_map(v, &c);
-	if (!err && (c.h.flags & HELPER_MOVES_PKT || id == BPF_FUNC_tail_call))
+	if (!err && (c.h.flags & HELPER_MOVES_PKT || id == BPF_FUNC_tail_call ||
+		     (id == BPF_FUNC_dynptr_write && c.dynptr.dyn == DYN_SKB)))
 		packet_clear(v);
 	if (!err && c.sub) {
 		struct fact *f = fact(v);

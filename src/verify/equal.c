@@ -52,7 +52,8 @@ static bool ids_match_numbers(struct idmap *m, uint32_t old, uint32_t cur)
 static bool same_base(const struct reg *a, const struct reg *b)
 {
 	return a->kind == b->kind && a->flags == b->flags && a->off == b->off && a->n == b->n &&
-	       a->map == b->map && a->uid == b->uid && a->frame == b->frame;
+	       a->map == b->map && a->uid == b->uid && a->frame == b->frame && a->dyn == b->dyn &&
+	       a->first == b->first;
 }
 
 static bool same_value(const struct reg *a, const struct reg *b)
@@ -66,10 +67,15 @@ static bool within(const struct reg *old, const struct reg *cur)
 	       dom64_bits_within(&old->s.d, &cur->s.d);
 }
 
+static bool same_ids(struct idmap *m, const struct reg *old, const struct reg *cur)
+{
+	return ids_match(m, old->id, cur->id) && ids_match(m, old->ref, cur->ref) &&
+	       ids_match(m, old->dyn_id, cur->dyn_id);
+}
+
 static bool exact(struct idmap *m, const struct reg *old, const struct reg *cur)
 {
-	return same_base(old, cur) && same_value(old, cur) && ids_match(m, old->id, cur->id) &&
-	       ids_match(m, old->ref, cur->ref);
+	return same_base(old, cur) && same_value(old, cur) && same_ids(m, old, cur);
 }
 
 static bool number_covers(struct idmap *m, const struct reg *old, const struct reg *cur,
@@ -103,8 +109,7 @@ static bool reg_covers(struct idmap *m, const struct reg *old, const struct reg 
 	case KIND_MEM:
 	case KIND_BUF:
 	case KIND_TP_BUF:
-		return same_base(old, cur) && within(old, cur) && ids_match(m, old->id, cur->id) &&
-		       ids_match(m, old->ref, cur->ref);
+		return same_base(old, cur) && within(old, cur) && same_ids(m, old, cur);
 	case KIND_PKT:
 	case KIND_PKT_META:
 		/* Below 0 it says that the end was passed, which decided branches. */
@@ -137,7 +142,7 @@ static const struct reg *slot_number(const struct slot *s)
 
 static bool byte_covers(uint8_t old, uint8_t cur, enum match how)
 {
-	if (how != MATCH_SAFE)
+	if (how != MATCH_SAFE || cur == SLOT_DYNPTR)
 		return old == cur;
 	/* Uninitialised bytes may be read as unknown numbers. */
 	return old == SLOT_NONE || old == SLOT_MISC || old == cur;
@@ -160,6 +165,8 @@ static bool slot_covers(struct idmap *m, const struct slot *old, const struct sl
 		if (!byte_covers(old->type[i], cur->type[i], how))
 			return false;
 	}
+	if (slot_is_dynptr(old))
+		return exact(m, &old->spill, &cur->spill);
 	if (!slot_is_spill(old))
 		return true;
 	return slot_is_spill(cur) && reg_covers(m, &old->spill, &cur->spill, how);
@@ -169,7 +176,8 @@ static bool frame_covers(struct idmap *m, const struct frame *old, const struct 
 			 enum match how)
 {
 	if (old->callsite != cur->callsite || old->sub != cur->sub ||
-	    old->callback != cur->callback || old->callback_depth > cur->callback_depth)
+	    old->callback != cur->callback || old->async != cur->async ||
+	    old->callback_depth > cur->callback_depth)
 		return false;
 	for (unsigned i = 0; i < BPF_REGS; i++) {
 		if (!reg_covers(m, &old->r[i], &cur->r[i], how))
@@ -197,11 +205,11 @@ bool state_equal(struct ver *v, struct state *old, struct state *cur, enum match
 {
 	struct idmap m;
 
-	if (old->top != cur->top || !old->lock != !cur->lock)
+	if (old->top != cur->top || old->lock != cur->lock)
 		return false;
 	m.n = 0;
 	m.temp = v->id_gen;
-	if (old->lock && !ids_match(&m, old->lock, cur->lock))
+	if (!ids_match(&m, old->lock_id, cur->lock_id))
 		return false;
 	for (uint32_t i = 0; i <= old->top; i++) {
 		if (!frame_covers(&m, old->frame[i], cur->frame[i], how))

@@ -23,26 +23,53 @@ static int hist_copy(struct state *dst, const struct state *src)
 	return 0;
 }
 
-/* A copy of the current state, to be continued at op later. NULL with a message. */
-struct state *state_push(struct ver *v, uint32_t op, uint32_t prev)
+/* Takes s. */
+static struct state *pending_add(struct ver *v, struct state *s, uint32_t op, uint32_t prev,
+				 const char *what)
 {
 	struct pending *p = mem_zalloc(1, sizeof(*p));
-	struct state *s = state_new();
 
-	if (!p || !s || state_copy(s, v->cur) || hist_copy(s, v->cur)) {
-		mem_free(p);
+	if (!p) {
 		state_free(s);
 		fail(v, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	*p = (struct pending){ s, op, prev, log_here(v), v->stack };
 	v->stack = p;
-	if (s->parent)
-		s->parent->branches++;
 	if (++v->n_pending <= JUMP_SEQ_LIMIT)
 		return s;
-	fail(v, -E2BIG, "The sequence of %d jumps is too complex.", v->n_pending);
+	fail(v, -E2BIG, "The sequence of %d jumps is too complex%s.", v->n_pending, what);
 	return NULL;
+}
+
+/* A copy of the current state, to be continued at op later. NULL with a message. */
+struct state *state_push(struct ver *v, uint32_t op, uint32_t prev)
+{
+	struct state *s = state_new();
+
+	if (!s || state_copy(s, v->cur) || hist_copy(s, v->cur)) {
+		state_free(s);
+		fail(v, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	s = pending_add(v, s, op, prev, "");
+	if (s && s->parent)
+		s->parent->branches++;
+	return s;
+}
+
+/* A state without frames that begins at op, later: a program of its own. NULL with a message. */
+struct state *state_push_empty(struct ver *v, uint32_t op)
+{
+	struct state *s = state_new();
+
+	if (!s) {
+		fail(v, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	s->branches = 1;
+	s->first_op = op;
+	return pending_add(v, s, op, v->op, " for async cb");
 }
 
 /* Continues with the state put aside last. False when there is none. */

@@ -75,25 +75,33 @@ void link_sync(struct ver *v, struct state *s, const struct reg *known, const st
 }
 
 struct null_arg {
+	const struct ver *v;
 	uint32_t id;
 	bool is_null;
 };
 
 /* What a checked look-up result is. */
-static void not_null(struct reg *r)
+static void not_null(const struct ver *v, struct reg *r)
 {
 	r->flags &= (uint8_t)~RF_NULL;
-	if (r->kind != KIND_MAP_VALUE)
+	if (r->kind != KIND_MAP_VALUE) {
+		r->id = 0;
 		return;
+	}
+	/* Which look-up it came from counts for locks, and for timers of inner maps. */
 	if (r->map->inner) {
 		r->kind = KIND_MAP;
 		r->map = r->map->inner;
-		r->uid = 0; /* which look-up it came from counts once timers are supported */
+		r->uid = map_has(v, r->map, SPECIAL_TIMER) || map_has(v, r->map, SPECIAL_WORK)
+			     ? r->id
+			     : 0;
 	} else if (r->map->type == BPF_MAP_TYPE_XSKMAP) {
 		r->kind = KIND_XDP_SOCK;
 	} else if (r->map->type == BPF_MAP_TYPE_SOCKMAP || r->map->type == BPF_MAP_TYPE_SOCKHASH) {
 		r->kind = KIND_SOCK;
 	}
+	if (r->kind != KIND_MAP_VALUE || !map_has(v, r->map, SPECIAL_LOCK))
+		r->id = 0;
 }
 
 static void null_one(struct reg *r, void *arg)
@@ -107,15 +115,14 @@ static void null_one(struct reg *r, void *arg)
 		reg_set_const(r, 0);
 		return;
 	}
-	not_null(r);
-	r->id = 0;
+	not_null(a->v, r);
 }
 
 /* Register n of s, and every copy of it, is NULL or is not. */
 void null_mark(struct ver *v, struct state *s, uint32_t n, bool is_null)
 {
 	struct reg *r = &s->frame[s->top]->r[n];
-	struct null_arg a = { r->id, is_null };
+	struct null_arg a = { v, r->id, is_null };
 
 	if (r->ref && r->ref == r->id && is_null)
 		refs_remove(&s->refs, r->ref);

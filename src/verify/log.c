@@ -123,6 +123,8 @@ static void log_items(struct ver *v, const struct reg *r, bool *first)
 		note(v, "%ssz=", comma(first));
 		log_u(v, r->n);
 	}
+	if (r->kind == KIND_DYNPTR)
+		note(v, "%stype=%s", comma(first), dyn_text(r->dyn));
 }
 
 static void log_reg(struct ver *v, uint32_t frame, const struct reg *r)
@@ -169,7 +171,7 @@ static void log_live(struct ver *v, uint8_t live)
 
 static void log_slot(struct ver *v, uint32_t frame, uint32_t k, const struct slot *slot)
 {
-	static const char letter[] = { '?', 'r', 'm', '0' };
+	static const char letter[] = { '?', 'r', 'm', '0', 'd' };
 	char types[9] = "";
 	bool any = false, part = false;
 
@@ -191,6 +193,20 @@ static void log_slot(struct ver *v, uint32_t frame, uint32_t k, const struct slo
 	log_reg(v, frame, &slot->spill);
 }
 
+static void log_dynptr(struct ver *v, uint32_t k, const struct reg *r)
+{
+	bool first = true;
+
+	note(v, " fp%d", -((int)k + 1) * 8);
+	log_live(v, r->live);
+	note(v, "=dynptr_%s(", dyn_text(r->dyn));
+	if (r->id)
+		note(v, "%sid=%u", comma(&first), r->id);
+	if (r->ref)
+		note(v, "%sref_id=%u", comma(&first), r->ref);
+	note(v, ")");
+}
+
 void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all)
 {
 	const struct frame *f = s->frame[frame];
@@ -206,13 +222,19 @@ void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all)
 		log_reg(v, frame, &f->r[i]);
 	}
 	for (uint32_t k = 0; k < f->n_slots; k++) {
-		if (all || v->scratched_slots >> k & 1)
+		if (!all && !(v->scratched_slots >> k & 1))
+			continue;
+		if (!slot_is_dynptr(&f->slot[k]))
 			log_slot(v, frame, k, &f->slot[k]);
+		else if (f->slot[k].spill.first)
+			log_dynptr(v, k, &f->slot[k].spill);
 	}
 	for (uint32_t i = 0; i < s->refs.n; i++)
 		note(v, "%s%u", i ? "," : " refs=", s->refs.id[i]);
 	if (f->callback)
 		note(v, " cb");
+	if (f->async)
+		note(v, " async_cb");
 	note(v, "\n");
 	if (all)
 		return;

@@ -103,32 +103,6 @@ static void loaded(struct ver *v, const struct access *a)
 		reg_set_unknown(reg(v, (unsigned)a->reg));
 }
 
-/* Linux' BPF_F_RDONLY_PROG and BPF_F_WRONLY_PROG; older headers may lack them. */
-enum { MAP_RDONLY_PROG = 1 << 7, MAP_WRONLY_PROG = 1 << 8 };
-
-/* Locks and timers in a value are for their helpers only. */
-static int special_check(struct ver *v, unsigned addr, int32_t off, uint32_t size)
-{
-	static const struct {
-		const char *name;
-		uint32_t size;
-	} rows[VERIFY_SPECIALS] = { { "bpf_spin_lock", 4 }, { "bpf_timer", 16 }, { "bpf_wq", 16 } };
-	const struct reg *r = reg(v, addr);
-	uint32_t at[VERIFY_SPECIALS];
-
-	if (!v->in->map_special)
-		return 0;
-	v->in->map_special(r->map, at);
-	for (unsigned i = 0; i < VERIFY_SPECIALS; i++) {
-		if (at[i] == UINT32_MAX || off + r->s.d.smin >= (int64_t)at[i] + rows[i].size ||
-		    off + (int64_t)r->s.d.umax + size <= at[i])
-			continue;
-		return fail(v, -EACCES, "%s cannot be accessed directly by load/store",
-			    rows[i].name);
-	}
-	return 0;
-}
-
 int map_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool write, bool zero_ok)
 {
 	const struct map_desc *m = reg(v, addr)->map;
@@ -140,20 +114,6 @@ int map_access(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool wr
 			    (int)size);
 	err = region_access(v, addr, off, size, m->value_size, zero_ok);
 	return err ? err : special_check(v, addr, off, size);
-}
-
-/* The bytes of a map that neither programs nor user space can change, NULL when it is not one. */
-static const uint8_t *constant_value(const struct ver *v, const struct map_desc *m)
-{
-	if (!m->frozen || !(m->flags & MAP_RDONLY_PROG))
-		return NULL;
-	for (uint32_t i = 0; i < v->u->n_refs; i++) {
-		const struct ref *r = &v->u->refs[i];
-
-		if (r->kind == REF_MAP && r->map == m && r->value)
-			return (const uint8_t *)(uintptr_t)r->value;
-	}
-	return NULL;
 }
 
 static int access_map_value(struct ver *v, unsigned addr, const struct access *a)
@@ -168,7 +128,7 @@ static int access_map_value(struct ver *v, unsigned addr, const struct access *a
 
 	if (err || a->write || a->reg < 0)
 		return err;
-	bytes = known ? constant_value(v, r->map) : NULL;
+	bytes = known ? map_constant(v, r->map) : NULL;
 	loaded(v, a);
 	if (bytes) {
 		memcpy(&val, bytes + at, a->size);

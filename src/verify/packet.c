@@ -73,7 +73,9 @@ void packet_find(struct ver *v, struct state *s, const struct reg *pkt, uint8_t 
 
 static void clear_one(struct reg *r, void *arg)
 {
-	if (reg_has(r, K_PKT) || r->kind == KIND_PKT_END)
+	bool slice = r->kind == KIND_MEM && (r->dyn == DYN_SKB || r->dyn == DYN_XDP);
+
+	if (slice || reg_has(r, K_PKT) || r->kind == KIND_PKT_END)
 		reg_set_unknown(r);
 }
 

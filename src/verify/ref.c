@@ -10,9 +10,26 @@ static void forget_one(struct reg *r, void *arg)
 		reg_set_unknown(r);
 }
 
+/* How many of the oldest references are the caller's of the callback that runs, which must not
+ * give them back: it may run any number of times. */
+static uint32_t refs_outer(const struct ver *v)
+{
+	for (uint32_t i = v->cur->top + 1; i-- > 0;) {
+		if (v->cur->frame[i]->callback)
+			return v->cur->frame[i]->n_refs;
+	}
+	return 0;
+}
+
 /* The reference is given back; every copy of the pointer is an unknown number from now on. */
 int ref_release(struct ver *v, uint32_t id)
 {
+	const struct refs *r = &v->cur->refs;
+
+	for (uint32_t i = 0; i < refs_outer(v); i++) {
+		if (r->id[i] == id)
+			return -EINVAL;
+	}
 	if (!refs_remove(&v->cur->refs, id))
 		return -EINVAL;
 	state_each_reg(v->cur, forget_one, &id);

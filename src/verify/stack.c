@@ -71,6 +71,11 @@ static int bounds_check(struct ver *v, unsigned addr, int32_t off, uint32_t size
 
 /* -- reads */
 
+static bool byte_readable(struct frame *f, int64_t off)
+{
+	return *byte_at(f, off) != SLOT_DYNPTR;
+}
+
 static void read_bytes(struct ver *v, struct frame *f, int64_t min, int64_t max, int dst)
 {
 	bool zero = true;
@@ -154,6 +159,11 @@ static int read_fixed(struct ver *v, uint8_t frame, int64_t off, const struct ac
 	/* An access inside one slot; alignment to its size has been checked. */
 	if (slot_is_spill(&f->slot[slot_at(off)]))
 		return read_spill(v, frame, off, a);
+	for (int i = 0; i < (int)a->size; i++) {
+		if (!byte_readable(f, off + i))
+			return fail(v, -EACCES, "invalid read from stack off %d+%d size %d",
+				    (int)off, i, (int)a->size);
+	}
 	read_bytes(v, f, off, off + a->size, a->reg);
 	return 0;
 }
@@ -242,6 +252,9 @@ static int write_fixed(struct ver *v, uint8_t frame, int64_t off, const struct a
 	int err = 0;
 
 	slot_scratch(v, slot_at(off));
+	err = dynptr_overwrite(v, f, slot_at(off));
+	if (err)
+		return err;
 	if (r && reg_is_ptr(r))
 		err = spill_pointer(v, s, frame, r, a->size);
 	else if (r && off % 8 == 0)
@@ -261,6 +274,12 @@ static int write_varying(struct ver *v, unsigned addr, int32_t off, const struct
 	bool zero = a->reg >= 0 ? reg_is_zero(reg(v, (unsigned)a->reg)) : a->has_imm && !a->imm;
 	bool used = false;
 
+	for (int64_t i = off + r->s.d.smin; i < off + r->s.d.smax + a->size; i++) {
+		int err = dynptr_overwrite(v, f, slot_at(i));
+
+		if (err)
+			return err;
+	}
 	for (int64_t i = off + r->s.d.smin; i < off + r->s.d.smax + a->size; i++) {
 		struct slot *s = &f->slot[slot_at(i)];
 		uint8_t *type = byte_at(f, i);
@@ -305,6 +324,32 @@ static void clobber(struct slot *s, uint8_t *type)
 	*type = SLOT_MISC;
 }
 
+/* A helper fills the bytes without reading them. */
+static int raw_check(struct ver *v, struct frame *f, int64_t min, int64_t max)
+{
+	for (int64_t i = min; i < max; i++) {
+		if (!byte_readable(f, i))
+			return fail(v, -EACCES, "potential write to dynptr at off=%d disallowed",
+				    (int)i);
+	}
+	return 0;
+}
+
+/* Byte `i` of the range from `min` holds what only its own helpers may read. */
+static int range_refuse(struct ver *v, unsigned addr, int64_t min, int64_t i, uint32_t size,
+			bool helper)
+{
+	const struct reg *r = reg(v, addr);
+	const char *how = helper ? " indirect" : "";
+	char bits[48];
+
+	if (scalar_is_one(&r->s))
+		return fail(v, -EACCES, "invalid%s read from stack R%u off %d+%d size %d", how,
+			    addr, (int)min, (int)(i - min), (int)size);
+	return fail(v, -EACCES, "invalid%s read from stack R%u var_off %s+%d size %d", how, addr,
+		    bits_text(&r->s, bits, sizeof(bits)), (int)(i - min), (int)size);
+}
+
 int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool zero_ok, bool helper,
 		bool raw, bool *later)
 {
@@ -320,13 +365,15 @@ int stack_range(struct ver *v, unsigned addr, int32_t off, uint32_t size, bool z
 	err = bounds_check(v, addr, off, size, "indirect access to");
 	if (err)
 		return err;
-	if (raw && fixed) {
-		*later = true;
-		return 0;
-	}
 	min = off + (fixed ? (int64_t)r->s.d.val : r->s.d.smin);
 	max = off + (fixed ? (int64_t)r->s.d.val : r->s.d.smax) + size;
+	if (raw && fixed) {
+		*later = true;
+		return raw_check(v, f, min, max);
+	}
 	for (int64_t i = min; i < max; i++) {
+		if (!byte_readable(f, i))
+			return range_refuse(v, addr, min, i, size, helper);
 		if (helper)
 			clobber(&f->slot[slot_at(i)], byte_at(f, i));
 		slot_live_read(v, f, slot_at(i));

@@ -39,6 +39,9 @@ enum { LIVE_READ32 = 1, LIVE_READ64 = 2, LIVE_READ = 3, LIVE_WRITTEN = 4, LIVE_D
 #define PKT_AT_END ((uint32_t)-1)
 #define PKT_BEYOND ((uint32_t)-2)
 
+/* reg.dyn: what a dynptr, or a slice of one, refers to. */
+enum dyn_type { DYN_NONE, DYN_LOCAL, DYN_RINGBUF, DYN_SKB, DYN_XDP };
+
 /* In reg.id of a number: the register holds the id's value plus reg.off. */
 #define ID_PLUS_OFF (1u << 31)
 
@@ -48,11 +51,14 @@ struct reg {
 	uint8_t live;
 	uint8_t frame;	 /* KIND_STACK: whose stack */
 	uint8_t precise; /* number: its value decided something */
+	uint8_t dyn;	 /* enum dyn_type, of a dynptr or of memory got from one */
+	uint8_t first;	 /* half of a dynptr: the upper slot, where pointers to it point */
 	int32_t off;	 /* bytes, known part of a pointer's offset; s is the unknown part */
 	uint32_t id;	 /* equal ids: equal values (numbers), null-ness or packet offset */
 	uint32_t ref;	 /* id of the reference that the pointer stands for, 0: none */
 	uint32_t n;	 /* packet: bytes known to exist from offset 0, or PKT_AT_END, PKT_BEYOND;
 			  * MEM, BUF: size; FUNC: subprogram */
+	uint32_t dyn_id; /* memory from a dynptr: the dynptr's id */
 	uint32_t uid;	 /* of an inner map: which look-up it came from */
 	uint32_t def;	 /* 1 + op that defined only the low half, 0: the whole was defined */
 	const struct map_desc *map;
@@ -60,12 +66,13 @@ struct reg {
 	struct scalar s;
 };
 
-enum slot_type { SLOT_NONE, SLOT_SPILL, SLOT_MISC, SLOT_ZERO };
+enum slot_type { SLOT_NONE, SLOT_SPILL, SLOT_MISC, SLOT_ZERO, SLOT_DYNPTR };
 
 /* Eight bytes of stack. The byte at `off` is type[(-off - 1) % 8] of slot (-off - 1) / 8. */
 struct slot {
 	uint8_t type[8];
-	struct reg spill; /* when type[7] (the lowest byte) is SLOT_SPILL */
+	struct reg spill; /* when type[7] (the lowest byte) is SLOT_SPILL or (KIND_DYNPTR: one
+			   * half of it) SLOT_DYNPTR */
 };
 
 struct frame {
@@ -76,6 +83,8 @@ struct frame {
 	uint32_t callsite;	  /* op of the call */
 	uint32_t callback_depth;  /* callback: how often entered on this path */
 	bool callback;		  /* called by a helper: exit goes back to the call */
+	bool async;		  /* frame 0: called later, by a timer */
+	uint32_t async_entry;	  /* async: how often entered from one another */
 	uint32_t n_refs;	  /* callback: references held when it began */
 	int32_t ret_min, ret_max; /* callback: what it may return */
 };
@@ -115,8 +124,9 @@ struct state {
 	struct hist *hist;
 	uint32_t n_hist, cap_hist;
 	struct refs refs;
-	uint32_t lock;	   /* id of the held bpf_spin_lock, 0: none */
-	uint32_t may_goto; /* how often taken on this path */
+	const struct map_desc *lock; /* map of the held bpf_spin_lock, NULL: none */
+	uint32_t lock_id;	     /* id of the value that it lies in */
+	uint32_t may_goto;	     /* how often taken on this path */
 	uint32_t callback_unroll;
 	uint32_t dfs_depth;
 	struct state *loop_entry; /* the outermost state of a loop that this state is part of */
@@ -177,6 +187,11 @@ static inline bool reg_has(const struct reg *r, unsigned props)
 static inline bool slot_is_spill(const struct slot *s)
 {
 	return s->type[7] == SLOT_SPILL;
+}
+
+static inline bool slot_is_dynptr(const struct slot *s)
+{
+	return s->type[7] == SLOT_DYNPTR;
 }
 
 /* All 8 bytes are one spilled number. */

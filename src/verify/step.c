@@ -42,12 +42,17 @@ static int step_map(struct ver *v)
 static int step_func(struct ver *v)
 {
 	const struct op *op = op_at(v);
+	uint32_t sub = unit_sub_of(v->u, unit_target(v->u, v->op));
 	int err = reg_write(v, op->dst, true);
 
 	if (err)
 		return err;
+	if (!sub)
+		return fail(v, -EINVAL, "callback function cannot be the main program");
+	if (v->in->subs && v->in->subs[sub].global)
+		return fail(v, -EINVAL, "callback function not static");
 	reg_set_kind(reg(v, op->dst), KIND_FUNC, 0);
-	reg(v, op->dst)->n = unit_sub_of(v->u, unit_target(v->u, v->op));
+	reg(v, op->dst)->n = sub;
 	return 0;
 }
 
@@ -66,6 +71,9 @@ static int step_packet_load(struct ver *v)
 		return err;
 	if (v->cur->refs.n)
 		return fail(v, -EINVAL, "BPF_LD_[ABS|IND] cannot be mixed with socket references");
+	if (v->cur->lock)
+		return fail(v, -EINVAL,
+			    "BPF_LD_[ABS|IND] cannot be used inside bpf_spin_lock-ed region");
 	if (reg(v, 6)->kind != KIND_CTX)
 		return fail(v, -EINVAL, "at the time of BPF_LD_ABS|IND R6 != pointer to skb");
 	if (op->code == OP_LDIND)

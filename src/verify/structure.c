@@ -104,7 +104,7 @@ static bool depth_grow(const struct unit *u, uint8_t *depth)
 		for (uint32_t i = u->subs[s]; i < sub_end(u, s); i++) {
 			uint32_t callee;
 
-			if (!is_call(&u->ops[i]))
+			if (u->ops[i].code != OP_CALLSUB)
 				continue;
 			callee = unit_sub_of(u, unit_target(u, i));
 			if (depth[s] < VERIFY_FRAMES && depth[callee] <= depth[s]) {

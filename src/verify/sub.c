@@ -19,19 +19,6 @@ static void log_frames(struct ver *v)
 	log_state(v, v->cur, true);
 }
 
-static int frame_enter(struct ver *v, struct state *s, uint32_t sub, uint32_t callsite)
-{
-	if (s->top + 1 >= VERIFY_FRAMES)
-		return fail(v, -E2BIG, "the call stack of %d frames is too deep", s->top + 2);
-	return state_push_frame(s, sub, callsite);
-}
-
-/* A copy with its place in the parent state, so that reads in the callee count for the caller. */
-static void arg_pass(struct state *s, unsigned from, unsigned to)
-{
-	s->frame[s->top]->r[to] = s->frame[s->top - 1]->r[from];
-}
-
 static int call_static(struct ver *v, uint32_t sub)
 {
 	struct frame *caller = top(v);
@@ -80,6 +67,10 @@ static int call_global(struct ver *v, uint32_t sub)
 	const struct verify_sub *s = &v->in->subs[sub];
 	int err = 0;
 
+	if (v->cur->lock)
+		return fail(v, -EINVAL,
+			    "global function calls are not allowed while holding a lock,\n"
+			    "use static function instead");
 	for (unsigned i = 0; !err && i < s->n_args; i++) {
 		err = reg(v, i + 1)->kind == KIND_NONE
 			  ? reg_read(v, i + 1, true)
@@ -107,61 +98,6 @@ int sub_step(struct ver *v)
 	if (v->in->subs && v->in->subs[sub].global && v->in->subs[sub].has_proto)
 		return call_global(v, sub);
 	return call_static(v, sub);
-}
-
-/* -- callbacks */
-
-static void arg_map(struct reg *r, enum kind kind, const struct reg *map)
-{
-	reg_set_kind(r, kind, 0);
-	r->map = map->map;
-	r->uid = map->uid;
-}
-
-/* Registers at the start of a callback, from those at the call. False: not known. */
-static bool callback_args(struct state *s, const struct helper *h, const struct reg *map)
-{
-	struct frame *f = s->frame[s->top];
-
-	switch (h->id) {
-	case BPF_FUNC_loop:
-		reg_set_unknown(&f->r[1]);
-		arg_pass(s, 3, 2);
-		f->ret_max = 1;
-		return true;
-	case BPF_FUNC_for_each_map_elem:
-		f->ret_max = 1;
-		arg_map(&f->r[1], KIND_MAP, map);
-		arg_map(&f->r[2], KIND_MAP_KEY, map);
-		arg_map(&f->r[3], KIND_MAP_VALUE, map);
-		arg_pass(s, 3, 4);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* The callback's body is walked later, from the registers of this call; it returns to the call
- * itself, which may call it once more. Here the walk goes on as if it were not called again. */
-int callback_plan(struct ver *v, const struct helper *h, uint32_t sub, const struct reg *map)
-{
-	struct reg m = *map;
-	struct state *s = state_push(v, v->sub[sub].start, v->op);
-	int err;
-
-	if (!s)
-		return -E2BIG;
-	err = frame_enter(v, s, sub, v->op);
-	if (err)
-		return err;
-	s->frame[s->top]->callback = true;
-	s->frame[s->top]->n_refs = s->refs.n;
-	if (!callback_args(s, h, &m))
-		return fail(v, -EOPNOTSUPP, "callbacks of bpf_%s are not supported", h->name);
-	s->callback_unroll++;
-	s->frame[s->top - 1]->callback_depth++;
-	top(v)->callback_depth = 0;
-	return 0;
 }
 
 /* -- returns */
@@ -240,25 +176,36 @@ static int exit_global(struct ver *v)
 	return 1;
 }
 
+static bool exit_range(const struct ver *v, int *min, int *max, const char **where)
+{
+	*where = "At program exit";
+	if (!top(v)->async)
+		return return_range(v, min, max);
+	*where = "At async callback return";
+	*min = *max = 0;
+	return true;
+}
+
 static int exit_main(struct ver *v)
 {
 	const struct reg *r = reg(v, 0);
+	const char *where;
 	int min, max, err;
 	char buf[64];
 
-	if (v->root)
+	if (v->root && !top(v)->async)
 		return exit_global(v);
 	err = reg_read(v, 0, true);
-	if (err || !return_range(v, &min, &max))
+	if (err || !exit_range(v, &min, &max, &where))
 		return err ? err : 1;
 	if (r->kind != KIND_SCALAR)
-		return fail(v, -EINVAL, "At program exit the register R0 is not a known value (%s)",
+		return fail(v, -EINVAL, "%s the register R0 is not a known value (%s)", where,
 			    kind_text(r, buf, sizeof(buf)));
 	err = precise_mark(v, 0);
 	if (err)
 		return err;
 	if (r->s.d.smin < min || r->s.d.smax > max)
-		return range_refuse(v, r, min, max, "At program exit");
+		return range_refuse(v, r, min, max, where);
 	return 1;
 }
 
@@ -332,9 +279,12 @@ int exit_early(struct ver *v)
 
 int exit_step(struct ver *v)
 {
-	int err = refs_leak_check(v);
+	int err;
 
 	v->jumps++;
+	if (!v->cur->top && v->cur->lock)
+		return fail(v, -EINVAL, "bpf_spin_unlock is missing");
+	err = refs_leak_check(v);
 	if (err)
 		return err;
 	if (!v->cur->top)

@@ -158,6 +158,8 @@ static int verify_run(struct ver *v)
 	err = verify_structure(v->u, v->log);
 
 	if (!err)
+		err = maps_check(v);
+	if (!err)
 		err = ver_init(v);
 	if (!err)
 		err = points_make(v);

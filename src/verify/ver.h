@@ -10,6 +10,9 @@
 #include "verify/state.h"
 
 enum { INSN_LIMIT = 1000000, JUMP_SEQ_LIMIT = 8192, VAR_OFF_MAX = 1 << 29 };
+/* Linux' BPF_F_RDONLY_PROG and BPF_F_WRONLY_PROG, and map types; older headers may lack them. */
+enum { MAP_RDONLY_PROG = 1 << 7, MAP_WRONLY_PROG = 1 << 8 };
+enum { MAP_TYPE_CGRP_STORAGE = 32, MAP_TYPE_ARENA = 33 };
 enum { MAY_GOTO_LIMIT = 8388608, BPF_LOOP_LIMIT = 8388608, PKT_OFF_MAX = 0xffff };
 
 /* Where exploration stops to think. */
@@ -37,6 +40,7 @@ struct pending {
 struct sub_info {
 	uint32_t start, end;
 	uint32_t depth; /* bytes of stack */
+	bool async;	/* a timer calls it, on a stack of its own */
 	bool tail_call, called, verified;
 	bool moves_packet; /* it, or what it calls, may move the packet */
 };
@@ -115,6 +119,7 @@ void regs_clobber(struct ver *v);
 /* -- explore.c */
 int explore(struct ver *v);
 struct state *state_push(struct ver *v, uint32_t op, uint32_t prev);
+struct state *state_push_empty(struct ver *v, uint32_t op);
 int hist_push(struct ver *v, const struct hist *h);
 int hist_stack(struct ver *v, uint8_t frame, uint32_t slot);
 int step(struct ver *v); /* step.c: 0, 1 at the end of a path, or -errno */
@@ -185,6 +190,8 @@ struct call {
 	uint32_t size;		    /* of the memory that is returned */
 	uint32_t max_size;	    /* most bytes of the last SIZE argument */
 	uint32_t sub;		    /* callback + 1 */
+	uint32_t timer;		    /* register of the timer, whose map is `map`; 0: none */
+	struct reg dynptr;	    /* the dynptr argument, KIND_NONE: none */
 	uint32_t raw_reg, raw_size; /* memory that is written during the call */
 };
 int call_step(struct ver *v);
@@ -198,11 +205,36 @@ int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write
 int sub_step(struct ver *v);
 int exit_step(struct ver *v);
 int exit_early(struct ver *v);
-int callback_plan(struct ver *v, const struct helper *h, uint32_t sub, const struct reg *map);
 int ref_release(struct ver *v, uint32_t id);
 int refs_leak_check(struct ver *v);
 
-/* -- points.c, depth.c */
+/* -- callback.c */
+int callback_plan(struct ver *v, const struct call *c);
+int callback_later(struct ver *v, const struct call *c);
+void arg_pass(struct state *s, unsigned from, unsigned to);
+int frame_enter(struct ver *v, struct state *s, uint32_t sub, uint32_t callsite);
+
+/* -- special.c */
+uint32_t map_field(const struct ver *v, const struct map_desc *m, enum special which);
+bool map_has(const struct ver *v, const struct map_desc *m, enum special which);
+int special_check(struct ver *v, unsigned addr, int32_t off, uint32_t size);
+int maps_check(struct ver *v);
+int lock_arg(struct ver *v, unsigned n, bool take);
+int timer_arg(struct ver *v, struct call *c, unsigned n);
+int timer_map_check(struct ver *v, const struct call *c, unsigned n);
+const uint8_t *map_constant(const struct ver *v, const struct map_desc *m);
+int string_arg(struct ver *v, unsigned n);
+int snprintf_check(struct ver *v);
+
+/* -- dynptr.c */
+int dynptr_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg);
+/* The slot is written to: a dynptr there ends, with its slices, unless it holds a reference. */
+int dynptr_overwrite(struct ver *v, struct frame *f, uint32_t k);
+void dynptr_end(struct ver *v, const struct call *c);
+void dynptr_callback_reg(struct ver *v, struct reg *r, enum dyn_type type);
+const char *dyn_text(enum dyn_type type);
+
+/* -- points.c */
 int points_make(struct ver *v);
 int depth_check_all(struct ver *v);
 

@@ -15,8 +15,8 @@ enum { VERIFY_FRAMES = 8 }; /* most frames in a chain of calls */
 
 /* Control flow, which unit_decode cannot see: jumps stay in their subprogram, a subprogram ends
  * with exit or goto, calls and callbacks enter at the start of a subprogram, every op can be
- * reached, and no chain of calls is deeper than VERIFY_FRAMES (so none is recursive). Loops are
- * allowed, as they are for a privileged user. 0, -EINVAL with a message, or -ENOMEM. */
+ * reached, and no chain of direct calls is deeper than VERIFY_FRAMES (so none is recursive). Loops
+ * are allowed, as they are for a privileged user. 0, -EINVAL with a message, or -ENOMEM. */
 int verify_structure(const struct unit *u, struct report *r);
 
 /* BTF of one subprogram, as far as calls need it (btf.h makes it from func_info). */
@@ -32,7 +32,7 @@ struct verify_sub {
 	uint32_t size[5]; /* SUB_ARG_MEM*: bytes */
 };
 
-enum { VERIFY_SPECIALS = 3 };
+enum special { SPECIAL_LOCK, SPECIAL_TIMER, SPECIAL_WORK, VERIFY_SPECIALS };
 /* Begins each line of our own explanation of a refusal, behind the kernel's lines in the log. */
 #define EXPLAIN_MARK "; skep: "
 enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
@@ -46,8 +46,8 @@ struct verify_input {
 	bool key_facts;	    /* look for constant keys of look-ups, at some cost in states */
 	unsigned log_level; /* LOG_* */
 	const struct verify_sub *subs; /* unit.n_subs rows, or NULL */
-	/* Offsets in a map's value of struct bpf_spin_lock, bpf_timer and bpf_wq, UINT32_MAX where
-	 * there is none. NULL: no map has any. */
+	/* Offsets in a map's value of struct bpf_spin_lock, bpf_timer and bpf_wq (enum special),
+	 * UINT32_MAX where there is none. NULL: no map has any. */
 	void (*map_special)(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS]);
 };
 

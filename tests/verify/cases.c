@@ -27,7 +27,8 @@ struct row {
 	uint32_t visited;    /* accepted: exactly so many, 0: any number */
 };
 
-/* map_fd 0: ARRAY of 48 bytes; 1: HASH; 2: RINGBUF; 3: frozen, read-only ARRAY; 4: ARRAY_OF_MAPS */
+/* map_fd 0: ARRAY of 48 bytes; 1: HASH; 2: RINGBUF; 3: frozen, read-only ARRAY; 4: ARRAY_OF_MAPS;
+ * 5: HASH with a lock at 0 and a timer at 8; 6: maps like 5; 7: frozen strings; 8: USER_RINGBUF */
 static const struct row rows[] = {
 #define ACCEPT(name, type, visited, text) { name, type, text, NULL, visited },
 #define REFUSE(name, type, message, text) { name, type, text, message, 0 },
@@ -38,6 +39,13 @@ static const uint32_t constants[2] = { 7, 9 };
 static const struct map_desc inner = {
 	.type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1
 };
+static const char strings[16] = "%d %s\0%q\0unknown";
+static const struct map_desc special = { .type = BPF_MAP_TYPE_HASH,
+					 .key_size = 4,
+					 .value_size = 24,
+					 .max_entries = 4,
+					 .name = "special",
+					 .btf_id = 1 };
 static const struct map_desc maps[] = {
 	{ .type = BPF_MAP_TYPE_ARRAY,
 	  .key_size = 4,
@@ -63,9 +71,49 @@ static const struct map_desc maps[] = {
 	  .max_entries = 2,
 	  .name = "outer",
 	  .inner = &inner },
+	{ .type = BPF_MAP_TYPE_HASH,
+	  .key_size = 4,
+	  .value_size = 24,
+	  .max_entries = 4,
+	  .name = "locked",
+	  .btf_id = 1 },
+	{ .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+	  .key_size = 4,
+	  .value_size = 4,
+	  .max_entries = 2,
+	  .name = "outer2",
+	  .inner = &special },
+	{ .type = BPF_MAP_TYPE_ARRAY,
+	  .key_size = 4,
+	  .value_size = 16,
+	  .max_entries = 1,
+	  .name = "strings",
+	  .flags = 1 << 7,
+	  .frozen = 1 },
+	{ .type = BPF_MAP_TYPE_USER_RINGBUF, .max_entries = 4096, .name = "user" },
 };
 
 enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
+
+static void map_special(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS])
+{
+	bool has = m == &maps[5] || m == &special;
+
+	off[SPECIAL_LOCK] = has ? 0 : UINT32_MAX;
+	off[SPECIAL_TIMER] = has ? 8 : UINT32_MAX;
+	off[SPECIAL_WORK] = UINT32_MAX;
+}
+
+/* Only the maps that the program names: some are not for all programs. */
+static void maps_name(const struct unit *u, struct ref *refs)
+{
+	for (uint32_t i = 0; i < u->n_ops; i++) {
+		uint64_t n = (uint64_t)u->ops[i].imm;
+
+		if (op_row(&u->ops[i])->form == FORM_LDMAP && n < MAPS)
+			refs[n] = (struct ref){ .kind = REF_MAP, .map = &maps[n], .addr = 1 };
+	}
+}
 
 static struct unit *unit_of(const struct row *row, struct report *r)
 {
@@ -75,11 +123,11 @@ static struct unit *unit_of(const struct row *row, struct report *r)
 	if (unit_parse(row->name, row->text, r, &u))
 		return NULL;
 	refs = mem_zalloc(MAPS, sizeof(*refs));
-	for (unsigned i = 0; i < MAPS; i++)
-		refs[i] = (struct ref){ .kind = REF_MAP, .map = &maps[i], .addr = 1 };
+	maps_name(u, refs);
 	refs[3].value = (uint64_t)(uintptr_t)constants;
 	mem_free(u->refs);
 	u->refs = refs;
+	refs[7].value = (uint64_t)(uintptr_t)strings;
 	u->n_refs = MAPS;
 	return u;
 }
@@ -87,7 +135,9 @@ static struct unit *unit_of(const struct row *row, struct report *r)
 static int run(const struct row *row, const struct unit *u, unsigned level, struct report *log,
 	       struct facts **facts)
 {
-	const struct verify_input in = { .prog_type = row->type, .gpl = true, .log_level = level };
+	const struct verify_input in = {
+		.prog_type = row->type, .gpl = true, .log_level = level, .map_special = map_special
+	};
 
 	return verify(u, &in, log, facts);
 }

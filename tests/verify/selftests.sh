@@ -27,7 +27,7 @@ bpftool btf dump file /sys/kernel/btf/vmlinux format c >"$scratch/inc/vmlinux.h"
 cp "$scratch"/tools/lib/bpf/*.h "$scratch/inc/bpf/"
 python3 "$scratch/scripts/bpf_doc.py" --header --file "$scratch/include/uapi/linux/bpf.h" \
 	>"$scratch/inc/bpf/bpf_helper_defs.h" 2>/dev/null
-for c in "$sf"/progs/verifier_*.c; do
+for c in $(grep -lE "__(success|failure|msg)\b" "$sf"/progs/*.c); do
 	o=$scratch/objects/$(basename "$c" .c).o
 	[ -f "$o" ] || "$clang" -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -w \
 		-I"$scratch/inc" -I"$sf" -I"$scratch/tools/include/uapi" \

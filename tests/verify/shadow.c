@@ -41,11 +41,43 @@ static long real_bpf(int cmd, union bpf_attr *attr, unsigned size)
 
 /* -- maps of a load, as the verifier sees them */
 
+/* desc comes first: map_special finds the rest by it. */
+struct shadow_desc {
+	struct map_desc desc;
+	uint32_t special[VERIFY_SPECIALS];
+};
+
 struct shadow_map {
-	struct map_desc desc, inner;
+	struct shadow_desc self, inner;
 	int32_t fd;
 	void *value;
 };
+
+static struct btf_obj *btf_of(int fd);
+
+static void map_special(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS])
+{
+	memcpy(off, ((const struct shadow_desc *)m)->special, sizeof(uint32_t) * VERIFY_SPECIALS);
+}
+
+static void special_find(struct shadow_desc *s, const struct bpf_map_info *info)
+{
+	union bpf_attr attr = { .btf_id = info->btf_id };
+	int fd = info->btf_id ? (int)real_bpf(BPF_BTF_GET_FD_BY_ID, &attr, sizeof(attr)) : -1;
+	struct btf_obj *b = fd >= 0 ? btf_of(fd) : NULL;
+	struct btf_special found;
+
+	memset(s->special, 0xff, sizeof(s->special));
+	if (b && info->btf_value_type_id && !btf_obj_special(b, info->btf_value_type_id, &found)) {
+		s->special[SPECIAL_LOCK] = found.spin_lock;
+		s->special[SPECIAL_TIMER] = found.timer;
+		s->special[SPECIAL_WORK] = found.workqueue;
+	}
+	if (b)
+		obj_put(&b->obj);
+	if (fd >= 0)
+		close(fd);
+}
 
 static int map_info(int fd, struct bpf_map_info *info)
 {
@@ -57,8 +89,13 @@ static int map_info(int fd, struct bpf_map_info *info)
 	return (int)real_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr));
 }
 
-static void desc_fill(struct map_desc *d, const struct bpf_map_info *info)
+static void desc_fill(struct shadow_desc *s, const struct bpf_map_info *info)
 {
+	struct map_desc *d = &s->desc;
+
+	special_find(s, info);
+	d->btf_id = info->btf_id;
+	d->btf_value_id = info->btf_value_type_id;
 	d->type = info->type;
 	d->key_size = info->key_size;
 	d->value_size = info->value_size;
@@ -102,7 +139,7 @@ static void *first_value(int fd, const struct map_desc *d)
 /* Maps of maps that were created in this process, and what they hold. */
 static struct {
 	uint32_t id;
-	struct map_desc inner;
+	struct shadow_desc inner;
 } outer[OUTER_MAX];
 static uint32_t n_outer;
 
@@ -121,9 +158,9 @@ static void outer_note(int fd, const union bpf_attr *attr)
 static void inner_find(struct shadow_map *m)
 {
 	for (uint32_t i = 0; i < n_outer; i++) {
-		if (outer[i].id == m->desc.id) {
+		if (outer[i].id == m->self.desc.id) {
 			m->inner = outer[i].inner;
-			m->desc.inner = &m->inner;
+			m->self.desc.inner = &m->inner.desc;
 		}
 	}
 }
@@ -148,13 +185,14 @@ static int map_add(struct load *l, int fd)
 		return -1;
 	memset(m, 0, sizeof(*m));
 	m->fd = fd;
-	desc_fill(&m->desc, &info);
-	m->desc.frozen = is_frozen(fd);
-	m->value = first_value(fd, &m->desc);
+	desc_fill(&m->self, &info);
+	m->self.desc.frozen = is_frozen(fd);
+	m->value = first_value(fd, &m->self.desc);
 	inner_find(m);
-	l->ref[l->n_maps] = (struct ref){
-		.kind = REF_MAP, .map = &m->desc, .addr = 1, .value = (uint64_t)(uintptr_t)m->value
-	};
+	l->ref[l->n_maps] = (struct ref){ .kind = REF_MAP,
+					  .map = &m->self.desc,
+					  .addr = 1,
+					  .value = (uint64_t)(uintptr_t)m->value };
 	return (int)l->n_maps++;
 }
 
@@ -287,6 +325,7 @@ static void skep_verify(const union bpf_attr *attr, struct outcome *o, struct re
 		.strict_align = attr->prog_flags & BPF_F_STRICT_ALIGNMENT,
 		.test_states = attr->prog_flags & BPF_F_TEST_STATE_FREQ,
 		.sleepable = attr->prog_flags & BPF_F_SLEEPABLE,
+		.map_special = map_special,
 		.log_level = getenv("SHADOW_LEVEL") ? (unsigned)atoi(getenv("SHADOW_LEVEL")) : 4,
 	};
 	struct btf_obj *b = btf_of((int)attr->prog_btf_fd);
