@@ -74,6 +74,13 @@ void access_probe_store(uint64_t addr, unsigned size, uint64_t v)
 	copy_may_fault(pointer(addr), bytes, size);
 }
 
+bool access_there(uint64_t addr, unsigned size)
+{
+	uint8_t bytes[8];
+
+	return copy_may_fault(bytes, pointer(addr), size);
+}
+
 uint64_t access_load_acquire(uint64_t addr, unsigned size)
 {
 	const void *p = pointer(addr);

@@ -17,6 +17,9 @@ void access_store(uint64_t addr, unsigned size, uint64_t v);
 uint64_t access_probe_load(uint64_t addr, unsigned size);
 void access_probe_store(uint64_t addr, unsigned size, uint64_t v);
 
+/* Whether all bytes can be read. */
+bool access_there(uint64_t addr, unsigned size);
+
 /* 1 to 8 bytes, acquire or release order. Naturally aligned. */
 uint64_t access_load_acquire(uint64_t addr, unsigned size);
 void access_store_release(uint64_t addr, unsigned size, uint64_t v);

@@ -13,8 +13,10 @@
 struct run {
 	uint64_t ops_left; /* UINT64_MAX: no limit */
 	uint32_t tail_calls;
-	uint32_t depth;	   /* frames that exist now */
-	int err;	   /* 0, or what ends the run */
+	uint32_t depth; /* frames that exist now */
+	int err;	/* 0, or what ends the run */
+	bool thrown;	/* the program has ended with the exception below: frames are left */
+	uint64_t cookie, fn;
 	struct run *outer; /* the run whose helper started this one on the same thread */
 };
 
@@ -49,7 +51,9 @@ static uint64_t operand(const struct frame *f, const struct op *op)
 
 static uint64_t address(const struct frame *f, uint8_t base, const struct op *op)
 {
-	return f->r[base] + (uint64_t)(int64_t)op->off;
+	const uint64_t at = op->mode & OP_ARENA ? f->u->arena + (uint32_t)f->r[base] : f->r[base];
+
+	return at + (uint64_t)(int64_t)op->off;
 }
 
 static void jump(struct frame *f, const struct op *op)
@@ -121,11 +125,19 @@ static void step_ldfunc(struct frame *f, const struct op *op)
 	f->r[op->dst] = callback_make(f->u, sub);
 }
 
+static bool may_fault(const struct op *op)
+{
+	return op->mode & (OP_PROBE | OP_ARENA);
+}
+
 static void step_ld(struct frame *f, const struct op *op)
 {
 	const uint64_t addr = address(f, op->src, op);
-	const uint64_t v = op->mode & OP_PROBE ? access_probe_load(addr, op_size(op))
-					       : access_load(addr, op_size(op));
+	const bool outside = (op->mode & (OP_PROBE | OP_ARENA)) == OP_PROBE && op->src != BPF_FP &&
+			     probe_outside(f->r[op->src]);
+	const uint64_t v = outside	   ? 0
+			   : may_fault(op) ? access_probe_load(addr, op_size(op))
+					   : access_load(addr, op_size(op));
 
 	f->r[op->dst] = op->mode & OP_SX ? alu_sext(v, op_size(op)) : v;
 }
@@ -134,7 +146,7 @@ static void step_st(struct frame *f, const struct op *op)
 {
 	const uint64_t addr = address(f, op->dst, op);
 
-	if (op->mode & OP_PROBE)
+	if (may_fault(op))
 		access_probe_store(addr, op_size(op), operand(f, op));
 	else
 		access_store(addr, op_size(op), operand(f, op));
@@ -158,9 +170,12 @@ static void step_atomic(struct frame *f, const struct op *op)
 {
 	const uint64_t addr = address(f, op->dst, op);
 	const bool cmpxchg = op->code == OP_CMPXCHG;
-	const uint64_t old = cmpxchg ? access_cmpxchg(addr, op_size(op), f->r[0], f->r[op->src])
-				     : access_atomic(op->code, addr, op_size(op), f->r[op->src]);
+	uint64_t old;
 
+	if (may_fault(op) && !access_there(addr, op_size(op)))
+		return;
+	old = cmpxchg ? access_cmpxchg(addr, op_size(op), f->r[0], f->r[op->src])
+		      : access_atomic(op->code, addr, op_size(op), f->r[op->src]);
 	if (cmpxchg)
 		f->r[0] = old;
 	else if (op->mode & OP_FETCH)
@@ -169,12 +184,20 @@ static void step_atomic(struct frame *f, const struct op *op)
 
 static void step_acq(struct frame *f, const struct op *op)
 {
-	f->r[op->dst] = access_load_acquire(address(f, op->src, op), op_size(op));
+	const uint64_t addr = address(f, op->src, op);
+
+	if (may_fault(op) && !access_there(addr, op_size(op)))
+		f->r[op->dst] = 0;
+	else
+		f->r[op->dst] = access_load_acquire(addr, op_size(op));
 }
 
 static void step_rel(struct frame *f, const struct op *op)
 {
-	access_store_release(address(f, op->dst, op), op_size(op), f->r[op->src]);
+	const uint64_t addr = address(f, op->dst, op);
+
+	if (!may_fault(op) || access_there(addr, op_size(op)))
+		access_store_release(addr, op_size(op), f->r[op->src]);
 }
 
 static void step_jcond(struct frame *f, const struct op *op)
@@ -266,7 +289,17 @@ static void step_exit(struct frame *f, const struct op *op)
 
 static void step_cast(struct frame *f, const struct op *op)
 {
-	f->r[op->dst] = (uint32_t)f->r[op->src];
+	const uint32_t low = (uint32_t)f->r[op->src];
+	const uint64_t high = op->imm == 1 << 16 && low ? f->u->arena_user >> 32 << 32 : 0;
+
+	f->r[op->dst] = high | low;
+}
+
+static void step_throw(struct frame *f, const struct op *op)
+{
+	f->run->thrown = true;
+	f->run->cookie = f->r[1];
+	f->run->fn = f->r[2];
 }
 
 static void step_percpu(struct frame *f, const struct op *op)
@@ -305,6 +338,7 @@ static void (*const steps[])(struct frame *f, const struct op *op) = {
 	[FORM_EXIT] = step_exit,
 	[FORM_CAST] = step_cast,
 	[FORM_PERCPU] = step_percpu,
+	[FORM_THROW] = step_throw,
 	[FORM_NOSPEC] = step_nospec,
 };
 
@@ -319,8 +353,8 @@ static void step(struct frame *f)
 	if (f->run->ops_left != UINT64_MAX)
 		f->run->ops_left--;
 	op = &f->u->ops[f->pc++];
-	if (op->mode & OP_ARENA)
-		return fail(f, -EOPNOTSUPP);
+	if (op->mode & OP_ARENA && !f->u->arena)
+		return fail(f, -EINVAL);
 	steps[op_row(op)->form](f, op);
 }
 
@@ -336,10 +370,19 @@ static uint64_t frame_run(struct run *run, const struct unit *u, uint32_t pc,
 	if (run->depth == INTERP_FRAMES)
 		fail(&f, -E2BIG);
 	run->depth++;
-	while (!run->err && !f.exited)
+	while (!run->err && !run->thrown && !f.exited)
 		step(&f);
 	run->depth--;
-	return run->err ? 0 : f.r[0];
+	return run->err || run->thrown ? 0 : f.r[0];
+}
+
+/* What the program's exception makes of it, once its frames are left. */
+static uint64_t run_catch(struct run *run)
+{
+	const uint64_t fn = run->fn;
+
+	run->thrown = false;
+	return fn ? callback_call(fn, run->cookie, 0, 0, 0, 0) : run->cookie;
 }
 
 /* A run of its own from op pc, nested within what runs on this thread. */
@@ -350,6 +393,10 @@ static int run_fresh(const struct unit *u, uint32_t pc, const uint64_t args[5], 
 
 	run_now = &run;
 	*r0 = frame_run(&run, u, pc, args);
+	if (run.thrown)
+		*r0 = run_catch(&run);
+	if (run.err || run.thrown)
+		*r0 = 0;
 	run_now = run.outer;
 	return run.err;
 }
@@ -370,5 +417,5 @@ uint64_t interp_callback(uint64_t fn, const uint64_t args[5])
 	if (!run_now)
 		return run_fresh(u, pc, args, 0, &r0) ? 1 : r0;
 	r0 = frame_run(run_now, u, pc, args);
-	return run_now->err ? 1 : r0;
+	return run_now->err || run_now->thrown ? 1 : r0;
 }

@@ -28,10 +28,8 @@ enum {
  * opts may be NULL. 0 or
  *   -ELOOP       max_ops is used up
  *   -E2BIG       more than INTERP_FRAMES frames
- *   -EINVAL      control left the unit
- *   -EOPNOTSUPP  a call that env lacks, a kfunc, a map or variable that is not resolved, or
- *                memory of an arena (OP_ARENA): units have no arena yet, and CAST only clears
- *                the upper half, as with an arena at address 0
+ *   -EINVAL      control left the unit, or it has accesses to an arena and none is there
+ *   -EOPNOTSUPP  a call that env lacks, a kfunc, a map or variable that is not resolved
  * and then *r0 is 0. An error within a callback ends the run as soon as its helper returns; the
  * callback seems to return 1, at which loops stop. */
 int interp_run(const struct unit *u, const uint64_t args[5], const struct interp_opts *opts,

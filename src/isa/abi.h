@@ -58,6 +58,23 @@ struct tail_array {
 	const struct callee **slot;
 };
 
+/* Probe loads (OP_PROBE) whose base register is outside of what users have, or in the first 64 KiB,
+ * where NULL pointers lead, give 0 without being tried. What is tried may fault and then gives 0,
+ * too. A probe may read all memory that the process itself may. */
+enum {
+	PROBE_LOW = 1 << 16,
+#if defined(__aarch64__)
+	PROBE_BITS = 48,
+#else
+	PROBE_BITS = 47,
+#endif
+};
+
+static inline int probe_outside(uint64_t base)
+{
+	return (base - PROBE_LOW) >> PROBE_BITS != 0;
+}
+
 enum { TAIL_CALL_LIMIT = 33, TAIL_SLOTS_OFFSET = 512 };
 
 /* A callback pointer (the value of LDFUNC) is a native address, or, in the interpreter, one with

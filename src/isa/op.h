@@ -42,6 +42,7 @@ enum op_form {
 	FORM_EXIT,
 	FORM_CAST,
 	FORM_PERCPU,
+	FORM_THROW,
 	FORM_NOSPEC,
 };
 
@@ -69,7 +70,8 @@ enum {
 	OP_SX = 1 << 4,	   /* sign-extend */
 	OP_FETCH = 1 << 5, /* atomics */
 	OP_PROBE = 1 << 6, /* access may fault: a load gives 0, a store does nothing (PROBE_MEM) */
-	OP_ARENA = 1 << 7, /* address register holds a 32-bit arena offset (PROBE_MEM32) */
+	OP_ARENA =
+	    1 << 7, /* the address is unit.arena + the low half of the register (PROBE_MEM32) */
 };
 
 struct op {

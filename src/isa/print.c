@@ -442,6 +442,7 @@ static void (*const printers[])(struct print *p) = {
 	[FORM_EXIT] = print_word,
 	[FORM_CAST] = print_cast,
 	[FORM_PERCPU] = print_percpu,
+	[FORM_THROW] = print_word,
 	[FORM_NOSPEC] = print_word,
 };
 

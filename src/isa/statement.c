@@ -304,6 +304,12 @@ static int statement_tail_call(struct parse *p)
 	return 0;
 }
 
+static int statement_throw(struct parse *p)
+{
+	p->op.code = OP_THROW;
+	return 0;
+}
+
 static int statement_nospec(struct parse *p)
 {
 	p->op.code = OP_NOSPEC;
@@ -417,6 +423,7 @@ static const struct statement {
 	{ "callx", statement_callx },
 	{ "call", statement_call },
 	{ "tail_call", statement_tail_call },
+	{ "throw", statement_throw },
 	{ "nospec", statement_nospec },
 	{ "*", statement_store },
 	{ "lock", statement_lock },

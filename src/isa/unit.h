@@ -76,6 +76,8 @@ struct unit {
 	const char *const *sub_names; /* n_subs names or NULL; owned only through `names` */
 	void *names;	       /* the block behind sub_names when the unit owns it, else NULL */
 	const struct env *env; /* helpers that CALL may reach; NULL: none */
+	uint64_t arena;	       /* where offset 0 of the program's arena lies; 0: it has none */
+	uint64_t arena_user;   /* upper half: that of the addresses which CAST gives to users */
 };
 
 void unit_free(struct unit *u);

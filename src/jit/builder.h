@@ -40,14 +40,27 @@ struct code_fixup {
 	uint64_t address; /* what it refers to */
 };
 
+/* Private stacks: at `off` of each slot's memory the offset of the one in use (0 outside of runs),
+ * then `n` areas of `size` bytes, each with a guard on both ends. */
+struct private_stack {
+	uint32_t off, size;
+};
+enum { PRIVATE_AREAS = 5, PRIVATE_HEAD = 16, PRIVATE_GUARD = 16, PRIVATE_MIN = 64 };
+
 struct builder {
 	const struct target *target;
 	const struct unit *unit;
 	const struct jit_opts *opts;
-	uint64_t features;	    /* of the CPU, target's bits */
-	uint64_t near_lo, near_hi;  /* the code will lie in [lo, hi) */
-	bool dump;		    /* to be shown, never run: unknown addresses are made up */
-	bool tails;		    /* the unit has tail calls: their count is kept */
+	uint64_t features;	   /* of the CPU, target's bits */
+	uint64_t near_lo, near_hi; /* the code will lie in [lo, hi) */
+	bool dump;		   /* to be shown, never run: unknown addresses are made up */
+	bool tails;		   /* the unit has tail calls: their count is kept */
+	bool throws, callbacks;	   /* it throws, it has callbacks */
+	bool privates;		   /* some frames are private: code.h's areas */
+	bool sign;		   /* return addresses are signed (arm64) */
+	uint64_t blind;		   /* state of the random numbers that blind constants */
+	uint64_t arena;		   /* the unit's, or a made up one for a dump */
+	struct private_stack private;
 	int64_t percpu_tp, tail_tp; /* distances of percpu_self and of the count of tail calls
 				     * from the thread pointer */
 	uint32_t op;		    /* the one being lowered, for messages */

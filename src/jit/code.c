@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/mem.h"
+#include "base/percpu.h"
 #include "base/report.h"
 #include "jit/host.h"
 #include "jit/image.h"
+#include "jit/private.h"
 #include "jit/target.h"
+
+/* Where the arena of what is only shown would lie. */
+#define DUMP_ARENA (1ull << 44)
 
 static const struct target *const targets[] = { &target_x86_64, &target_arm64 };
 
@@ -29,6 +35,7 @@ void code_free(struct code *c)
 	mem_free(c->lines);
 	mem_free(c->faults);
 	mem_free(c->fixups);
+	percpu_free(c->private_off, c->private_size);
 	mem_free(c);
 }
 
@@ -58,6 +65,11 @@ static int builder_set_up(struct builder *b)
 	b->tail_tp = b->dump ? b->target->thread_vars + 8 : host_tail_tp();
 	err = b->target->cpu(b->opts->cpu, &b->features);
 	b->features &= ~b->opts->features_off;
+	b->sign = b->opts->sign_returns && b->target->signs && b->target->signs(b->features);
+	b->arena = b->unit->arena ? b->unit->arena : b->dump ? DUMP_ARENA : 0;
+	b->blind = b->opts->blind_seed;
+	if (b->opts->blind && !b->blind && getrandom(&b->blind, sizeof(b->blind), 0) < 0)
+		builder_fail(b, -errno, "no random numbers to blind constants with");
 	return err;
 }
 
@@ -65,6 +77,8 @@ static int compile(struct builder *b, struct code *code, struct frame *frames)
 {
 	builder_expect(b, b->unit->n_ops);
 	frames_scan(b, frames);
+	if (b->privates && private_alloc(b, code))
+		builder_fail(b, -ENOMEM, "no per-CPU memory for private stacks");
 	lower(b, frames, code);
 	return relax(b, code);
 }
@@ -74,8 +88,9 @@ static int compile_checked(struct builder *b, struct report *r, struct code *cod
 {
 	int err;
 
-	if (b->opts->blind)
-		return report_fail(r, -EOPNOTSUPP, "jit: constant blinding is not built yet");
+	if (b->unit->arena & UINT32_MAX)
+		return report_fail(r, -EINVAL,
+				   "jit: the arena does not begin at a multiple of 4 GiB");
 	if (!b->unit->n_ops || !b->unit->n_subs)
 		return report_fail(r, -EINVAL, "jit: the unit is empty");
 	err = builder_set_up(b);

@@ -88,6 +88,7 @@ static void frame_add(struct frame *f, struct fp_use *use, const struct op *op, 
 	f->loops |= op->code == OP_MAYGOTO;
 	f->tail_calls += op->code == OP_TAILCALL;
 	f->percpus += op_row(op)->form == FORM_PERCPU;
+	f->arenas += op_has(op, P_MEM) && op->mode & OP_ARENA;
 	if (op->code == OP_EXIT)
 		f->last_exit = i;
 }
@@ -98,7 +99,8 @@ static void targets_note(struct builder *b, struct frame *frames, const struct o
 	if (op_has(op, P_JUMP))
 		b->is_target[op->off] = 1;
 	if (op->code == OP_LDFUNC)
-		frames[unit_sub_of(b->unit, (uint32_t)op->off)].address_taken = true;
+		b->callbacks = frames[unit_sub_of(b->unit, (uint32_t)op->off)].address_taken = true;
+	b->throws |= op->code == OP_THROW;
 }
 
 static void frame_finish(struct builder *b, struct frame *f, const struct fp_use *use, uint32_t sub)
@@ -110,6 +112,23 @@ static void frame_finish(struct builder *b, struct frame *f, const struct fp_use
 	b->tails |= f->tail_calls != 0;
 	if (b->target->bias && !f->fp_value)
 		f->bias = b->target->bias(f, use->depth, use->moves);
+}
+
+/* Its place in the area, the loop budget below the stack included. */
+static void frame_make_private(struct builder *b, struct frame *f)
+{
+	f->is_private = b->privates = true;
+	b->private.size += ((f->stack + 8u * f->loops) + 15) & ~15u;
+	f->private_off = PRIVATE_HEAD + PRIVATE_GUARD + b->private.size;
+}
+
+/* A program with tail calls may be entered again through them while its own frame is gone, time
+ * after time, and each would take an area: it stays on C's stack. */
+static void frames_make_private(struct builder *b, struct frame *frames)
+{
+	for (uint32_t s = 0; s < b->unit->n_subs && !b->tails; s++)
+		if (frames[s].fp && frames[s].stack >= PRIVATE_MIN)
+			frame_make_private(b, &frames[s]);
 }
 
 void frames_scan(struct builder *b, struct frame *frames)
@@ -129,4 +148,6 @@ void frames_scan(struct builder *b, struct frame *frames)
 		}
 		frame_finish(b, f, &use, s);
 	}
+	if (b->opts->private_stack)
+		frames_make_private(b, frames);
 }

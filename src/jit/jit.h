@@ -20,9 +20,12 @@ const struct target *target_find(const char *name);
 struct jit_opts {
 	const char *cpu; /* NULL: the running CPU where it is of this target, else the baseline */
 	uint64_t features_off; /* target feature bits to do without, for tests */
-	bool blind;	       /* constant blinding */
+	bool blind;	       /* constant blinding: lower_const.c */
+	uint64_t blind_seed;   /* 0: random; else for tests, which need the same code again */
 	bool landing_pads;     /* endbr64 / bti */
-	bool separate;	       /* -O0: each op on its own, no two become one instruction */
+	bool sign_returns;  /* paciasp / autiasp around saved return addresses, where the CPU can */
+	bool private_stack; /* stacks of PRIVATE_MIN bytes and more in per-slot memory: private.h */
+	bool separate;	    /* -O0: each op on its own, no two become one instruction */
 	uint64_t base; /* address that the image is shown at when it is only dumped; 0 else. A dump
 			* may have references that nothing stands behind: addresses are made up */
 };
@@ -53,13 +56,17 @@ struct code {
 	size_t n_faults;
 	struct code_fixup *fixups; /* jit/builder.h */
 	size_t n_fixups;
-	bool dump; /* compiled with opts.base: image_new refuses it */
+	bool dump;			    /* compiled with opts.base: image_new refuses it */
+	uint32_t private_off, private_size; /* per-slot memory of its private stacks, owned; 0 */
 };
 
 /* 0 or -errno with a message that names the op and the instruction. */
 int jit_compile(const struct target *t, const struct unit *u, const struct jit_opts *opts,
 		struct report *r, struct code **out);
 void code_free(struct code *c);
+
+/* Whether no program wrote beyond its private stack: the guards are whole, in every slot. */
+bool code_stacks_whole(const struct code *c);
 
 /* The code's bytes as they are when it lies at `base`, into out[c->size]. -ERANGE when something
  * that it refers to is out of reach from there. */

@@ -6,69 +6,16 @@
  */
 #include <errno.h>
 
-#include "jit/target.h"
-
-struct walk {
-	struct builder *b;
-	const struct target *t;
-	const struct unit *u;
-	struct frame *frames, *f; /* all; the one in hand */
-	uint32_t i;		  /* op in hand */
-};
-
-static void lower_op(struct walk *w, const struct op *op);
+#include "jit/lower.h"
+#include "jit/throw.h"
 
 /* Short programs are mostly loads of addresses that a dump knows nothing about. They are given
  * places near the image, apart from each other. */
+enum { ENGINE_LOAD_ABS = 0xffff, ENGINE_THROW = 0xfffe, ENGINE_GO_ON = 0xfffd };
+
 static uint64_t made_up_address(const struct walk *w, uint64_t id)
 {
 	return w->b->opts->base - (4u << 20) + (id & 0xffff) * 16;
-}
-
-/* The native register of a BPF register: in a subprogram that calls nothing, r6-r9 may lie in
- * registers that need no saving. */
-static uint8_t reg_of(const struct walk *w, unsigned r)
-{
-	bool leaf = r >= 6 && r <= 9 && !w->f->calls;
-
-	return leaf ? w->t->leaf_reg[r - 6] : w->t->reg[r];
-}
-
-static struct args args_of(const struct walk *w, const struct op *op)
-{
-	return (struct args){
-		.rule = &w->t->rules[op->code],
-		.op = op,
-		.w32 = op->mode & OP_W32,
-		.dst = reg_of(w, op->dst),
-		.src = reg_of(w, op->src),
-		.first = reg_of(w, op->dst),
-		.size_log = (uint8_t)op_size_log(op),
-		.off = op->off,
-		.imm = op->imm,
-		.label = LABEL_NONE,
-		.index = INDEX_NONE,
-	};
-}
-
-/* The immediate form where there is one for this value, else the value in a register. */
-static void emit_imm(struct walk *w, struct args a)
-{
-	if (a.rule->imm && (!a.rule->fits || a.rule->fits(&a))) {
-		a.rule->imm(w->b, &a);
-		return;
-	}
-	w->t->mov_imm(w->b, w->t->tmp, a.w32 ? (uint32_t)a.imm : (uint64_t)a.imm);
-	a.src = w->t->tmp;
-	a.rule->reg(w->b, &a);
-}
-
-static void emit(struct walk *w, const struct args *a)
-{
-	if (a->op->mode & OP_REG)
-		a->rule->reg(w->b, a);
-	else
-		emit_imm(w, *a);
 }
 
 static void zero_extend(struct walk *w, const struct op *op)
@@ -84,7 +31,7 @@ static void lower_alu(struct walk *w, const struct op *op)
 {
 	struct args a = args_of(w, op);
 
-	emit(w, &a);
+	lower_emit(w, &a);
 	zero_extend(w, op);
 }
 
@@ -97,8 +44,7 @@ static void lower_unary(struct walk *w, const struct op *op)
 	zero_extend(w, op);
 }
 
-/* The op behind the one in hand, when nothing else leads to it and it works on the same dst. */
-static const struct op *next_on_dst(const struct walk *w, const struct op *op)
+const struct op *walk_next(const struct walk *w, const struct op *op)
 {
 	const struct op *next = &w->u->ops[w->i + 1];
 
@@ -107,8 +53,7 @@ static const struct op *next_on_dst(const struct walk *w, const struct op *op)
 	return op == &w->u->ops[w->i] && next->dst == op->dst ? next : NULL;
 }
 
-/* The next op is part of what was emitted for this one. */
-static void next_done(struct walk *w)
+void walk_next_done(struct walk *w)
 {
 	builder_bind(w->b, ++w->i);
 }
@@ -121,23 +66,24 @@ static bool is_add_imm(const struct op *op)
 /* A copy of r10, or an address in the frame: the copy and the offset added to it are one. */
 static void lower_mov_fp(struct walk *w, const struct op *op)
 {
-	const struct op *next = next_on_dst(w, op);
-	bool both = next && is_add_imm(next);
+	const struct op *next = walk_next(w, op);
+	bool both = next && is_add_imm(next) && !lower_blinds(w, next->imm);
 
 	w->t->add3(w->b, reg_of(w, op->dst), w->t->reg[BPF_FP],
 		   w->f->bias + (both ? next->imm : 0));
 	if (both)
-		next_done(w);
+		walk_next_done(w);
 }
 
 /* `dst = src; dst op= x` as `dst = src op x`. The widths allow it when the copy keeps all that the
  * operation reads. */
 static bool fuse_mov(struct walk *w, const struct op *op)
 {
-	const struct op *next = next_on_dst(w, op);
+	const struct op *next = walk_next(w, op);
 	struct args a;
 
 	if (!next || op_row(next)->form != FORM_ALU || !w->t->rules[next->code].three ||
+	    (!(next->mode & OP_REG) && lower_blinds(w, next->imm)) ||
 	    (op->mode & OP_W32 && !(next->mode & OP_W32)) || op->src == op->dst ||
 	    (next->mode & OP_REG && next->src == next->dst))
 		return false;
@@ -146,7 +92,7 @@ static bool fuse_mov(struct walk *w, const struct op *op)
 	if (!a.rule->three(w->b, &a))
 		return false;
 	zero_extend(w, next);
-	next_done(w);
+	walk_next_done(w);
 	return true;
 }
 
@@ -156,7 +102,7 @@ static void lower_mov(struct walk *w, const struct op *op)
 	bool plain = !(op->mode & OP_SX);
 
 	if (!(op->mode & OP_REG)) {
-		w->t->mov_imm(w->b, a.dst, a.w32 ? (uint32_t)a.imm : (uint64_t)a.imm);
+		lower_constant(w, a.dst, a.w32 ? (uint32_t)a.imm : (uint64_t)a.imm);
 	} else if (op->src == BPF_FP && is_plain_move(op) && w->t->add3 && !w->f->fp_value) {
 		lower_mov_fp(w, op);
 	} else if (!plain || !fuse_mov(w, op)) {
@@ -165,14 +111,33 @@ static void lower_mov(struct walk *w, const struct op *op)
 	}
 }
 
+/* Into a user's address space: 0 stays 0, anything else gets the upper half of its addresses. */
+static void cast_to_user(struct walk *w, const struct op *op)
+{
+	static const struct op is_zero = { .code = OP_JEQ }, join = { OP_OR, OP_REG, 0, 0, 0, 0 };
+	uint32_t done = builder_labels(w->b, 1);
+	struct args skip = { .rule = &w->t->rules[OP_JEQ], .op = &is_zero, .w32 = true };
+	struct args or = { .rule = &w->t->rules[OP_OR], .op = &join };
+
+	skip.dst = or.dst = or.first = reg_of(w, op->dst);
+	skip.label = done;
+	skip.rule->imm(w->b, &skip);
+	or.src = w->t->tmp;
+	w->t->mov_imm(w->b, or.src, w->u->arena_user >> 32 << 32);
+	or.rule->reg(w->b, &or);
+	builder_bind(w->b, done);
+}
+
 static void lower_cast(struct walk *w, const struct op *op)
 {
 	lower_op(w, &(struct op){ OP_MOV, OP_REG | OP_W32, op->dst, op->src, 0, 0 });
+	if (op->imm == 1 << 16 && w->u->arena_user >> 32)
+		cast_to_user(w, op);
 }
 
 static void lower_ldimm(struct walk *w, const struct op *op)
 {
-	w->t->mov_imm(w->b, reg_of(w, op->dst), (uint64_t)op->imm);
+	lower_constant(w, reg_of(w, op->dst), (uint64_t)op->imm);
 }
 
 static uint64_t ref_address(const struct walk *w, const struct op *op)
@@ -205,114 +170,7 @@ static void lower_ldfunc(struct walk *w, const struct op *op)
 {
 	struct frame *f = frame_of(w, (uint32_t)op->off);
 
-	w->t->label_address(w->b, reg_of(w, op->dst), f->label);
-}
-
-/* Makes base + off fit an addressing form: the offset in a register, as an index where the access
- * can take one, else added to the base. */
-static void fit_offset(struct walk *w, struct args *a, uint8_t *base)
-{
-	struct args add = { .rule = &w->t->rules[OP_ADD], .op = a->op };
-	bool plain = a->op->code == OP_LD || a->op->code == OP_ST;
-
-	if (*base == w->t->reg[BPF_FP])
-		a->off += w->f->bias;
-	if (w->t->off_fits(w->b, a))
-		return;
-	w->t->mov_imm(w->b, w->t->address_tmp, (uint64_t)(int64_t)a->off);
-	a->off = 0;
-	if (plain && w->t->traits & TRAIT_INDEX) {
-		a->index = w->t->address_tmp;
-		return;
-	}
-	add.dst = add.first = w->t->address_tmp;
-	add.src = *base;
-	add.rule->reg(w->b, &add);
-	*base = w->t->address_tmp;
-}
-
-static bool has_arena(struct walk *w, const struct op *op)
-{
-	if (op->mode & OP_ARENA)
-		builder_fail(w->b, -EOPNOTSUPP, "there is no arena");
-	return op->mode & OP_ARENA;
-}
-
-/* A load and the change of its byte order. The target's order is little-endian. */
-static bool fuse_swap(struct walk *w, const struct op *op, const struct args *a)
-{
-	const struct op *next = next_on_dst(w, op);
-
-	if (!next || !w->t->load_swapped || op->mode & OP_SX || op->code != OP_LD ||
-	    (next->code != OP_TOBE && next->code != OP_BSWAP) || next->imm != 8 << a->size_log ||
-	    !w->t->load_swapped(w->b, a))
-		return false;
-	next_done(w);
-	return true;
-}
-
-/* The access that was emitted since `at` may fault. */
-static void note_fault(struct walk *w, const struct op *op, struct place at, uint8_t reg)
-{
-	struct place here = builder_here(w->b);
-
-	if (!(op->mode & OP_PROBE))
-		return;
-	if (w->t->insn_size)
-		at.raw = here.raw - w->t->insn_size;
-	builder_fault(w->b, at, here, reg);
-}
-
-static void lower_load(struct walk *w, const struct op *op)
-{
-	struct args a = args_of(w, op);
-	struct place at;
-
-	if (has_arena(w, op))
-		return;
-	fit_offset(w, &a, &a.src);
-	at = builder_here(w->b);
-	if (!fuse_swap(w, op, &a))
-		a.rule->reg(w->b, &a);
-	note_fault(w, op, at, a.dst);
-}
-
-static void lower_store(struct walk *w, const struct op *op)
-{
-	struct args a = args_of(w, op);
-	struct place at;
-
-	if (has_arena(w, op))
-		return;
-	fit_offset(w, &a, &a.dst);
-	if (!(op->mode & OP_REG) && a.rule->fits && !a.rule->fits(&a)) {
-		w->t->mov_imm(w->b, w->t->tmp, (uint64_t)a.imm);
-		a.src = w->t->tmp;
-		at = builder_here(w->b);
-		a.rule->reg(w->b, &a);
-	} else {
-		at = builder_here(w->b);
-		emit(w, &a);
-	}
-	note_fault(w, op, at, 0xff);
-}
-
-static void lower_atomic(struct walk *w, const struct op *op)
-{
-	struct args a = args_of(w, op);
-
-	if (has_arena(w, op))
-		return;
-	fit_offset(w, &a, &a.dst);
-	a.rule->reg(w->b, &a);
-}
-
-static void lower_release(struct walk *w, const struct op *op)
-{
-	struct op st = *op;
-
-	st.mode |= OP_REG;
-	lower_store(w, &st);
+	w->t->label_address(w->b, reg_of(w, op->dst), w->b->throws ? f->caught : f->label);
 }
 
 /* Label of op i for a jump: an exit that is shared is gone to directly. */
@@ -334,12 +192,32 @@ static void lower_jcond(struct walk *w, const struct op *op)
 	struct args a = args_of(w, op);
 
 	a.label = jump_label(w, (uint32_t)op->off);
-	emit(w, &a);
+	lower_emit(w, &a);
 }
 
 static void lower_maygoto(struct walk *w, const struct op *op)
 {
 	w->t->may_goto(w->b, w->f, jump_label(w, (uint32_t)op->off));
+}
+
+/* A function of the engine; a dump knows no addresses. */
+static void call_engine(struct walk *w, uint64_t made_up, uint64_t address)
+{
+	w->t->call(w->b, w->b->dump ? made_up_address(w, made_up) : address);
+}
+
+/* A helper may have called back what threw (throw.h). */
+static void go_on(struct walk *w)
+{
+	if (!w->b->throws || !w->b->callbacks)
+		return;
+	lower_op(w, &(struct op){ OP_MOV, OP_REG, 1, 0, 0, 0 });
+	call_engine(w, ENGINE_GO_ON, (uint64_t)(uintptr_t)throw_go_on);
+}
+
+static void lower_throw(struct walk *w, const struct op *op)
+{
+	call_engine(w, ENGINE_THROW, (uint64_t)(uintptr_t)throw_now);
 }
 
 static void lower_call(struct walk *w, const struct op *op)
@@ -353,6 +231,7 @@ static void lower_call(struct walk *w, const struct op *op)
 	if (!address)
 		builder_fail(w->b, -EOPNOTSUPP, "there is no helper %lld", (long long)op->imm);
 	w->t->call(w->b, address);
+	go_on(w);
 }
 
 static void lower_calldirect(struct walk *w, const struct op *op)
@@ -366,6 +245,7 @@ static void lower_callx(struct walk *w, const struct op *op)
 	const helper_fn *table = env ? env->helper : NULL;
 
 	w->t->call_table(w->b, reg_of(w, op->dst), table, env ? env->n_helpers : 0);
+	go_on(w);
 }
 
 static void lower_callkfunc(struct walk *w, const struct op *op)
@@ -400,9 +280,7 @@ static void lower_ldabs(struct walk *w, const struct op *op)
 	struct op outside = { OP_JEQ, 0, 0, 0, 0, -1 };
 	struct args a = args_of(w, &outside);
 
-	if (w->b->dump)
-		address = made_up_address(w, 0xffff);
-	if (!address) {
+	if (!address && !w->b->dump) {
 		w->t->jump(w->b, leave_zero(w));
 		return;
 	}
@@ -411,13 +289,13 @@ static void lower_ldabs(struct walk *w, const struct op *op)
 		lower_op(w, &(struct op){ OP_ADD, OP_W32, 2, 0, 0, op->imm });
 		lower_op(w, &(struct op){ OP_MOV, OP_REG | OP_SX | op_mode_size(4), 2, 2, 0, 0 });
 	} else {
-		w->t->mov_imm(w->b, reg_of(w, 2), (uint64_t)op->imm);
+		lower_constant(w, reg_of(w, 2), (uint64_t)op->imm);
 	}
 	lower_op(w, &(struct op){ OP_MOV, OP_REG, 1, 6, 0, 0 });
 	w->t->mov_imm(w->b, reg_of(w, 3), op_size(op));
-	w->t->call(w->b, address);
+	call_engine(w, ENGINE_LOAD_ABS, address);
 	a.label = leave_zero(w);
-	emit(w, &a);
+	a.rule->imm(w->b, &a);
 }
 
 static void lower_exit(struct walk *w, const struct op *op)
@@ -469,10 +347,11 @@ static void (*const lower_form[])(struct walk *, const struct op *) = {
 	[FORM_EXIT] = lower_exit,
 	[FORM_CAST] = lower_cast,
 	[FORM_PERCPU] = lower_percpu,
+	[FORM_THROW] = lower_throw,
 	[FORM_NOSPEC] = lower_nospec,
 };
 
-static void lower_op(struct walk *w, const struct op *op)
+void lower_op(struct walk *w, const struct op *op)
 {
 	lower_form[op_row(op)->form](w, op);
 }
@@ -504,12 +383,29 @@ static void landing_pad(struct walk *w)
 		w->t->landing_pad(w->b);
 }
 
+typedef uint64_t (*catch_fn)(BPF_PARAMS(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4,
+					uint64_t r5),
+			     helper_fn body);
+
+/* Enters `body` as C, through a function that catches what it throws. */
+static void catch (struct walk *w, catch_fn how, uint32_t body)
+{
+	uint64_t address = (uint64_t)(uintptr_t)how;
+
+	landing_pad(w);
+	w->t->catch(w->b, body, w->b->dump ? made_up_address(w, ENGINE_THROW) : address);
+}
+
 static void lower_sub(struct walk *w)
 {
 	struct frame *f = w->f;
 
 	w->b->frame = f;
 	w->b->op = f->first;
+	if (f->address_taken && w->b->throws) {
+		builder_bind(w->b, f->caught);
+		catch (w, throw_call, f->label);
+	}
 	builder_bind(w->b, f->label);
 	if (f == w->frames || f->address_taken)
 		landing_pad(w);
@@ -531,10 +427,49 @@ static void labels_set(struct builder *b, struct frame *frames)
 	for (uint32_t s = 0; s < u->n_subs; s++) {
 		struct frame *f = &frames[s];
 
-		f->label = builder_labels(b, 4);
+		f->label = builder_labels(b, 5);
 		f->leave = f->label + 1;
 		f->leave_zero = f->label + 2;
 		f->tail = f->label + 3;
+		f->caught = f->label + 4;
+	}
+}
+
+/* A fresh label, bound here: one more layer around the program. */
+static uint32_t layer(struct walk *w, uint32_t *around)
+{
+	uint32_t inner = *around;
+
+	*around = builder_labels(w->b, 1);
+	builder_bind(w->b, *around);
+	return inner;
+}
+
+/*
+ * What C calls is the program itself, or, around it, from inside to outside: what catches its
+ * exceptions, what gives it a private stack of its own, what sets the count of tail calls aside.
+ * Tail calls enter below the last.
+ */
+static void lower_entries(struct walk *w, struct code *code)
+{
+	struct builder *b = w->b;
+
+	code->entry = w->frames[0].label;
+	b->frame = w->f = w->frames;
+	if (b->throws)
+		catch (w, throw_run, layer(w, &code->entry));
+	if (b->privates) {
+		uint32_t inner = layer(w, &code->entry);
+
+		landing_pad(w);
+		w->t->private_enter(b, inner);
+	}
+	code->tail_entry = code->entry;
+	if (b->tails) {
+		uint32_t inner = layer(w, &code->entry);
+
+		landing_pad(w);
+		w->t->thunk(b, inner);
 	}
 }
 
@@ -543,14 +478,7 @@ void lower(struct builder *b, struct frame *frames, struct code *code)
 	struct walk w = { .b = b, .t = b->target, .u = b->unit, .frames = frames };
 
 	labels_set(b, frames);
-	code->tail_entry = code->entry = frames[0].label;
-	w.f = frames;
-	if (b->tails) {
-		code->entry = builder_labels(b, 1);
-		builder_bind(b, code->entry);
-		landing_pad(&w);
-		w.t->thunk(b, frames[0].label);
-	}
+	lower_entries(&w, code);
 	for (uint32_t s = 0; s < b->unit->n_subs && !b->err; s++) {
 		w.f = &frames[s];
 		lower_sub(&w);

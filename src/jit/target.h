@@ -30,6 +30,7 @@ struct args {
 	int64_t imm;
 	uint32_t label; /* jumps */
 	uint8_t index;	/* memory: a register in place of off; INDEX_NONE else */
+	bool index32;	/* ... of which the low half counts */
 };
 
 typedef void (*emit_fn)(struct builder *b, const struct args *a);
@@ -48,23 +49,27 @@ struct rule {
 
 /* One subprogram. */
 struct frame {
-	uint32_t first, end; /* ops */
-	uint32_t stack;	     /* bytes below r10 that are used, a multiple of 8 */
-	int32_t bias;	     /* the frame register holds r10 - bias */
-	uint32_t last_exit;  /* the EXIT that holds the epilogue, or UINT32_MAX */
-	uint32_t label;	     /* entry */
-	uint32_t leave;	     /* label of the epilogue */
-	uint32_t leave_zero; /* label of "r0 = 0" before it, bound when used */
-	uint32_t tail_calls; /* how many; from two on they share one sequence */
-	uint32_t tail;	     /* label of that sequence */
-	uint32_t percpus;    /* how many per-CPU addresses it makes */
-	uint16_t writes;     /* BPF registers that are written, a bit each */
-	bool fp;	     /* r10 is read */
-	bool fp_value;	     /* ... other than as a base or by a plain move */
-	bool calls;	     /* calls something */
-	bool loops;	     /* has may_goto: the budget is the 8 bytes below `stack` */
-	bool address_taken;  /* LDFUNC: must be callable from C */
+	uint32_t first, end;  /* ops */
+	uint32_t stack;	      /* bytes below r10 that are used, a multiple of 8 */
+	int32_t bias;	      /* the frame register holds r10 - bias */
+	uint32_t last_exit;   /* the EXIT that holds the epilogue, or UINT32_MAX */
+	uint32_t label;	      /* entry */
+	uint32_t leave;	      /* label of the epilogue */
+	uint32_t leave_zero;  /* label of "r0 = 0" before it, bound when used */
+	uint32_t tail_calls;  /* how many; from two on they share one sequence */
+	uint32_t tail;	      /* label of that sequence */
+	uint32_t percpus;     /* how many per-CPU addresses it makes */
+	uint32_t arenas;      /* how many accesses to the arena */
+	uint32_t caught;      /* label: as `label`, and catches what is thrown (throw.h) */
+	uint32_t private_off; /* is_private: r10 less this slot's private stack */
+	uint16_t writes;      /* BPF registers that are written, a bit each */
+	bool fp;	      /* r10 is read */
+	bool fp_value;	      /* ... other than as a base or by a plain move */
+	bool calls;	      /* calls something */
+	bool loops;	      /* has may_goto: the budget is the 8 bytes below `stack` */
+	bool address_taken;   /* LDFUNC: must be callable from C */
 	bool zero_used;
+	bool is_private; /* its BPF stack lies in per-slot memory */
 };
 
 struct target {
@@ -74,16 +79,19 @@ struct target {
 	uint8_t leaf_reg[4];   /* of r6-r9 in a subprogram that calls nothing */
 	uint8_t tmp;	       /* what the walker may use for constants */
 	uint8_t address_tmp;   /* ... and for addresses */
-	uint8_t trap[4];       /* repeated to fill unused room; begins with the fault encoding */
-	uint8_t insn_size;     /* bytes of every instruction; 0: they differ. With a size, what
-				* accesses memory is the last instruction of a load's or store's */
-	uint64_t call_reach;   /* bytes that a direct call spans */
+	uint8_t blind_tmp;   /* ... and for the keys of blinded numbers in tmp or a BPF register */
+	uint8_t trap[4];     /* repeated to fill unused room; begins with the fault encoding */
+	uint8_t insn_size;   /* bytes of every instruction; 0: they differ. With a size, what
+			      * accesses memory is the last instruction of a load's or store's */
+	uint64_t call_reach; /* bytes that a direct call spans */
 	int64_t thread_vars; /* where thread variables begin, from the thread pointer; for dumps */
 	const struct rule *rules; /* by op code */
 
 	/* Feature bits of a named CPU (NULL: of the one that runs this); -EINVAL: no such name. */
 	int (*cpu)(const char *name, uint64_t *features);
 
+	/* Whether return addresses can be signed. NULL: no. */
+	bool (*signs)(uint64_t features);
 	void (*mov_imm)(struct builder *b, uint8_t dst, uint64_t imm);
 	/* An address: as mov_imm, or shorter relative to the code. */
 	void (*mov_address)(struct builder *b, uint8_t dst, uint64_t address);
@@ -108,10 +116,20 @@ struct target {
 	void (*tail_shared)(struct builder *b, const struct frame *f);
 	void (*may_goto)(struct builder *b, const struct frame *f, uint32_t label);
 	void (*percpu)(struct builder *b, uint8_t dst, uint8_t src);
+	/* The access a to the arena: makes an address of *base, which is a->src or a->dst and holds
+	 * an offset, or an index of it. What the op stores may be in tmp. */
+	void (*arena)(struct builder *b, struct args *a, uint8_t *base);
+	/* Goes to label when base is outside of what a probe may load from (abi.h). */
+	void (*probe_outside)(struct builder *b, uint8_t base, uint32_t label);
 	void (*nospec)(struct builder *b);
 	/* How C enters a unit that has tail calls: their count is set aside, starts from 0 for a
 	 * call of `label`, and is what it was. */
 	void (*thunk)(struct builder *b, uint32_t label);
+	/* How it enters one that throws: the C function at `address` gets label as what to run. */
+	void (*catch)(struct builder *b, uint32_t label, uint64_t address);
+	/* How it enters one with a private stack: the next one of this slot while `label` runs; 0
+	 * when there is none left. */
+	void (*private_enter)(struct builder *b, uint32_t label);
 	void (*landing_pad)(struct builder *b);
 	void (*enter)(struct builder *b, const struct frame *f);
 	/* Undoes enter and returns. */

@@ -111,7 +111,7 @@ int step(struct ver *v)
 		[FORM_CALLKFUNC] = step_refuse, [FORM_CALLX] = step_refuse,
 		[FORM_TAILCALL] = call_step,	[FORM_EXIT] = exit_step,
 		[FORM_CAST] = step_refuse,	[FORM_PERCPU] = step_refuse,
-		[FORM_NOSPEC] = step_refuse,
+		[FORM_NOSPEC] = step_refuse,	[FORM_THROW] = step_refuse,
 	};
 
 	return by_form[op_row(op_at(v))->form](v);

@@ -71,7 +71,7 @@ int engine_run(const struct loaded *p, const uint64_t a[5], uint64_t *r0)
 	if (!p->image)
 		return interp_run(p->callee.unit, a, &opts, r0);
 	*r0 = kept_call(p->image->entry, a, &kept);
-	return kept ? 0 : -EPROTO;
+	return kept && code_stacks_whole(p->image->code) ? 0 : -EPROTO;
 }
 
 void engine_unload(struct loaded *p)

@@ -36,7 +36,8 @@ int engine_compile(const struct engine *e, const struct unit *u, struct report *
 /* 0 or -errno with a message. */
 int engine_load(const struct engine *e, const struct unit *u, struct report *r, struct loaded *out);
 
-/* 0, interp_run's errors, or -EPROTO: native code did not keep the registers that it must keep. */
+/* 0, interp_run's errors, or -EPROTO: native code did not keep the registers that it must keep, or
+ * wrote beyond its private stack. */
 int engine_run(const struct loaded *p, const uint64_t args[5], uint64_t *r0);
 void engine_unload(struct loaded *p);
 

@@ -21,7 +21,7 @@
 struct options {
 	uint64_t seed, count;
 	const char *engine, *target, *cpu, *out;
-	bool shrink, print, stats;
+	bool shrink, print, stats, blind;
 };
 
 /* For the signal handler. */
@@ -113,6 +113,10 @@ static void configure(const struct options *o, uint64_t seed, struct check *chec
 					    : "baseline",
 		.features_off = rng_once_in(&rng, 4) ? rng_next(&rng) : 0,
 		.landing_pads = rng_once_in(&rng, 4),
+		.blind = o->blind || rng_once_in(&rng, 4),
+		.blind_seed = seed + 1,
+		.sign_returns = rng_once_in(&rng, 4),
+		.private_stack = rng_once_in(&rng, 4),
 		.separate = rng_once_in(&rng, 4),
 	};
 }
@@ -215,19 +219,30 @@ static int shrink_one(const struct options *o, struct check *check)
 
 static const char usage[] =
     "usage: fuzz_jit [--seed N] [--count N] [--engine jit|interp] [--cpu NAME] [--print]\n"
-    "                [--stats] [--shrink [--out DIR]]\n"
+    "                [--blind] [--stats] [--shrink [--out DIR]]\n"
     "Random programs number N, N+1, ... on the interpreter and on the engine. --shrink makes\n"
     "program N small if it fails, and with --out writes it to DIR. With --target, the code of\n"
     "that back end is made and not run.\n";
 
+static bool *flag_of(struct options *o, int c)
+{
+	return c == 'k' ? &o->shrink : c == 'p' ? &o->print : c == 'b' ? &o->blind : &o->stats;
+}
+
 static bool parse(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {
-		{ "seed", 1, NULL, 's' },   { "count", 1, NULL, 'n' },
-		{ "engine", 1, NULL, 'e' }, { "cpu", 1, NULL, 'c' },
-		{ "target", 1, NULL, 'g' }, { "out", 1, NULL, 'o' },
-		{ "shrink", 0, NULL, 'k' }, { "print", 0, NULL, 'p' },
-		{ "stats", 0, NULL, 't' },  { NULL },
+		{ "seed", 1, NULL, 's' },
+		{ "count", 1, NULL, 'n' },
+		{ "engine", 1, NULL, 'e' },
+		{ "cpu", 1, NULL, 'c' },
+		{ "target", 1, NULL, 'g' },
+		{ "out", 1, NULL, 'o' },
+		{ "shrink", 0, NULL, 'k' },
+		{ "print", 0, NULL, 'p' },
+		{ "stats", 0, NULL, 't' },
+		{ "blind", 0, NULL, 'b' },
+		{ NULL },
 	};
 	int c;
 
@@ -244,8 +259,8 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->target = optarg;
 		else if (c == 'o')
 			o->out = optarg;
-		else if (c == 'k' || c == 'p' || c == 't')
-			*(c == 'k' ? &o->shrink : c == 'p' ? &o->print : &o->stats) = true;
+		else if (c == 'k' || c == 'p' || c == 't' || c == 'b')
+			*flag_of(o, c) = true;
 		else
 			return false;
 	}

@@ -285,6 +285,71 @@ static void item_percpu(struct gen *g)
 	emit_define(g, (uint16_t)(1u << dst));
 }
 
+/* An offset, and whether there is memory at it. Aligned, so that no access is half outside. */
+static int64_t arena_offset(struct gen *g, unsigned size)
+{
+	static const int64_t nowhere[] = { 0, -8, WORLD_HALF - 8, WORLD_HALF + WORLD_ARENA,
+					   0x7ffffff8 };
+	const int64_t in = WORLD_HALF + rng_between(&g->rng, 0, WORLD_ARENA / 8 - 1) * 8;
+	const int64_t bad = nowhere[rng_below(&g->rng, COUNT(nowhere))];
+
+	return (rng_once_in(&g->rng, 4) ? bad : in) + rng_between(&g->rng, 0, 7) / size * size;
+}
+
+/* What an arena access does, but for its address. */
+static struct op arena_op(struct gen *g, unsigned log)
+{
+	static const uint8_t codes[] = { OP_LD,	  OP_LD,  OP_ST,   OP_ST,   OP_LDACQ, OP_STREL,
+					 OP_AADD, OP_AOR, OP_AAND, OP_AXOR, OP_XCHG,  OP_CMPXCHG };
+	struct op op = { .code = pick_of(g, codes, log < 2 ? 6 : COUNT(codes)) };
+
+	op.mode = (uint8_t)(op_mode_size(1u << log) | OP_ARENA | OP_PROBE);
+	if (op.code == OP_LD && log < 3 && rng_below(&g->rng, 2))
+		op.mode |= OP_SX;
+	if (op.code == OP_XCHG || op.code == OP_CMPXCHG ||
+	    (op_has(&op, P_ATOMIC) && op_row(&op)->form == FORM_ATOMIC && rng_below(&g->rng, 2)))
+		op.mode |= OP_FETCH;
+	if (op.code == OP_ST && rng_below(&g->rng, 2))
+		op.imm = value_32(&g->rng);
+	else if (op.code == OP_ST)
+		op.mode |= OP_REG;
+	return op;
+}
+
+/* An access to the arena; the upper half of the address does not count. */
+static void item_arena(struct gen *g)
+{
+	const unsigned log = rng_below(&g->rng, 4);
+	struct op op = arena_op(g, log);
+	const bool load = op.code == OP_LD || op.code == OP_LDACQ;
+	const uint8_t at = pick_dst(g);
+
+	op.off = rng_below(&g->rng, 2) ? 0 : value_offset(&g->rng, -32768, 32767, 8);
+	emit_const(g, at,
+		   (rng_next(&g->rng) << 32 & -(uint64_t)rng_below(&g->rng, 2)) |
+		       (uint32_t)(arena_offset(g, 1u << log) - op.off));
+	op.src = load ? at : op.mode & OP_FETCH ? pick_dst(g) : pick_src(g);
+	op.dst = load ? pick_dst(g) : at;
+	if (op.code == OP_ST && !(op.mode & OP_REG))
+		op.src = 0;
+	emit(g, op);
+}
+
+/* The end of the program, wherever it is. */
+static void item_throw(struct gen *g)
+{
+	uint32_t over;
+
+	if (g->leaf || !rng_once_in(&g->rng, 12))
+		return item_alu(g);
+	over = emit_pinned(g, op_imm(OP_JNE, 0, pick_src(g), value_32(&g->rng)));
+	if (g->base != 1)
+		emit_const(g, 1, value_64(&g->rng));
+	emit_pinned(g, op_imm(OP_MOV, 0, 2, 0));
+	emit_pinned(g, op_imm(OP_THROW, 0, 0, 0));
+	emit_land(g, over);
+}
+
 uint8_t item_pair_first(struct gen *g)
 {
 	const uint8_t r = pick_dst(g);
@@ -334,7 +399,8 @@ void item_plain(struct gen *g)
 		{ 10, item_mov },    { 8, item_const },	      { 2, item_address },
 		{ 3, item_engine },  { 18, item_load },	      { 18, item_store },
 		{ 10, item_atomic }, { 2, item_cmpxchg_hit }, { 4, item_ordered },
-		{ 2, item_probe },   { 2, item_percpu },
+		{ 2, item_probe },   { 2, item_percpu },      { 3, item_arena },
+		{ 1, item_throw },
 	};
 
 	item_any(g, kinds, COUNT(kinds));

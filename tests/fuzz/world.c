@@ -45,6 +45,25 @@ static struct world *world_get(void)
 	return world;
 }
 
+/* Offset 0 of an arena, most of whose pages are not there; nothing is around it either. */
+static uint8_t *arena_get(void)
+{
+	enum { GUARD = 64 << 10 };
+	static uint8_t *arena;
+	const size_t size = (1ull << 32) + 2 * GUARD;
+	uint8_t *p;
+
+	if (arena)
+		return arena;
+	p = mmap((void *)(0x300000000000 - GUARD), size, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p == MAP_FAILED ||
+	    mprotect(p + GUARD + WORLD_HALF, WORLD_ARENA, PROT_READ | PROT_WRITE))
+		return NULL;
+	arena = p + GUARD;
+	return arena;
+}
+
 /* A function of C may count on a stack that is a multiple of 16 where it is called. */
 static __attribute__((noinline)) uint64_t misaligned(void)
 {
@@ -199,10 +218,12 @@ int world_bind(struct gen_case *c)
 	struct world *w = world_get();
 	struct ref refs[GEN_REFS];
 
-	if (!w || !make_refs(w, refs) || !world_percpu())
+	if (!w || !make_refs(w, refs) || !world_percpu() || !arena_get())
 		return -ENOMEM;
 	for (unsigned i = 0; i < c->n_units; i++) {
 		c->unit[i]->env = &env;
+		c->unit[i]->arena = (uintptr_t)arena_get();
+		c->unit[i]->arena_user = 0x7e00ull << 32;
 		c->unit[i]->n_refs = GEN_REFS;
 		c->unit[i]->refs = mem_dup(refs, sizeof(refs));
 		if (!c->unit[i]->refs)
@@ -251,6 +272,7 @@ static void run_loaded(const struct loaded p[GEN_UNITS], const struct gen_case *
 		w->map.slot[i] = i + 1 < c->n_units ? &p[i + 1].callee : NULL;
 	w->map.tail = (struct tail_array){ .n = c->n_units, .slot = w->map.slot };
 	memcpy(w->mem, fresh_memory(), sizeof(w->mem));
+	memcpy(arena_get() + WORLD_HALF, fresh_memory(), WORLD_ARENA);
 	arguments(c, args);
 	percpu_self = percpu_base(0);
 	memcpy(percpu_this(world_percpu()), fresh_memory(), WORLD_HALF);
@@ -259,6 +281,7 @@ static void run_loaded(const struct loaded p[GEN_UNITS], const struct gen_case *
 	maps_save(&out->maps);
 	percpu_self = NULL;
 	memcpy(out->mem, w->mem, sizeof(out->mem));
+	memcpy(out->arena, arena_get() + WORLD_HALF, WORLD_ARENA);
 }
 
 bool world_run(const struct engine *e, const struct gen_case *c, struct report *r,
@@ -274,20 +297,27 @@ bool world_run(const struct engine *e, const struct gen_case *c, struct report *
 	return ok;
 }
 
-static bool memory_diff(const struct outcome *a, const struct outcome *b, char *text, unsigned size)
+static bool bytes_diff(const char *what, const uint8_t *a, const uint8_t *b, int n, char *text,
+		       unsigned size)
 {
-	for (int i = 0; i < 2 * WORLD_HALF; i++) {
+	for (int i = 0; i < n; i++) {
 		uint64_t va, vb;
 
-		if (a->mem[i] == b->mem[i])
+		if (a[i] == b[i])
 			continue;
-		memcpy(&va, a->mem + (i & ~7), 8);
-		memcpy(&vb, b->mem + (i & ~7), 8);
-		snprintf(text, size, "memory at r1%+d: 0x%llx, 0x%llx", (i & ~7) - WORLD_HALF,
+		memcpy(&va, a + (i & ~7), 8);
+		memcpy(&vb, b + (i & ~7), 8);
+		snprintf(text, size, "%s at %+d: 0x%llx, 0x%llx", what, (i & ~7) - WORLD_HALF,
 			 (unsigned long long)va, (unsigned long long)vb);
 		return true;
 	}
 	return false;
+}
+
+static bool memory_diff(const struct outcome *a, const struct outcome *b, char *text, unsigned size)
+{
+	return bytes_diff("memory", a->mem, b->mem, sizeof(a->mem), text, size) ||
+	       bytes_diff("arena, 40960 less,", a->arena, b->arena, WORLD_ARENA, text, size);
 }
 
 void outcome_diff(const struct outcome *a, const struct outcome *b, char *text, unsigned size)

@@ -18,7 +18,9 @@ struct report;
 enum {
 	WORLD_HALF = 40 * 1024, /* bytes of memory on each side of the address in r1 */
 	WORLD_PACKET = 64,	/* bytes that LDABS sees, from r6 on */
-	WORLD_SPAN = 64,	/* most bytes that HELPER_XOR changes */
+	WORLD_ARENA =
+	    16 * 1024,	 /* bytes of the arena that are there, from its offset WORLD_HALF on */
+	WORLD_SPAN = 64, /* most bytes that HELPER_XOR changes */
 };
 
 /* Helpers by number: gaps, and not only small ones. */
@@ -48,6 +50,7 @@ struct outcome {
 	int err;
 	uint64_t r0;
 	uint8_t mem[2 * WORLD_HALF];
+	uint8_t arena[WORLD_ARENA];
 	struct map_contents maps;
 };
 

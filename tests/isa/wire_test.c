@@ -87,8 +87,8 @@ static void every_form_round_trips(void **state)
 
 	sample_each(try_sample, c);
 	note_count("all forms", &c[1], OP_COUNT);
-	/* not UHMUL, SHMUL, PERCPU, NOSPEC, CALLX, CALLDIRECT */
-	note_count("user forms", &c[0], OP_COUNT - 6);
+	/* not UHMUL, SHMUL, PERCPU, THROW, NOSPEC, CALLX, CALLDIRECT */
+	note_count("user forms", &c[0], OP_COUNT - 7);
 }
 
 #define I(code, dst, src, off, imm) { code, dst, src, off, imm }

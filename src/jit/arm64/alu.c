@@ -15,9 +15,7 @@ void a64_put(struct builder *b, enum a64_insn id, const int64_t *operand)
 
 static void frame_address(struct builder *b, unsigned dst)
 {
-	int32_t top = a64_frame_top(b->frame);
-
-	EMIT(b, ADDI, 1, dst, A64_SP, top, 0);
+	EMIT(b, ADDI, 1, dst, a64_frame_reg(b->frame), a64_frame_off(b->frame), 0);
 }
 
 unsigned a64_value(struct builder *b, unsigned reg)
@@ -186,10 +184,11 @@ bool a64_three(struct builder *b, const struct args *a)
 	return true;
 }
 
-/* src is sp, which stands for r10 less the frame. */
+/* src stands for r10. */
 void a64_add3(struct builder *b, uint8_t dst, uint8_t src, int64_t imm)
 {
-	int64_t v = a64_frame_top(b->frame) + imm;
+	int64_t v = a64_frame_off(b->frame) + imm;
+	unsigned reg = a64_frame_reg(b->frame);
 	uint64_t m = magnitude(v);
 
 	if (m >> 12) {
@@ -197,9 +196,9 @@ void a64_add3(struct builder *b, uint8_t dst, uint8_t src, int64_t imm)
 		a64_mov_imm(b, TMP, (uint64_t)imm);
 		EMIT(b, ADD, 1, dst, dst, TMP, A64_LSL, 0);
 	} else if (v < 0) {
-		EMIT(b, SUBI, 1, dst, src, m, 0);
+		EMIT(b, SUBI, 1, dst, reg, m, 0);
 	} else {
-		EMIT(b, ADDI, 1, dst, src, m, 0);
+		EMIT(b, ADDI, 1, dst, reg, m, 0);
 	}
 }
 

@@ -7,7 +7,8 @@
  * a subprogram that calls nothing, x6-x8 and x14, which nobody saves. r10 is not kept: the stack
  * lies at the top of the frame, so a stack access is relative to sp. x9 and x13 are the rewrites'
  * scratch registers, x10-x12, x15 and x16 are free for sequences. The running slot's base, where it
- * is used more than once, is in x23, or x17 in a subprogram that calls nothing.
+ * is used more than once, is in x23, or x17 in a subprogram that calls nothing; likewise the
+ * arena's in x24 or x17. Where the BPF stack is private, r10 is in x25.
  */
 #ifndef SKEP_JIT_ARM64_ARM64_H
 #define SKEP_JIT_ARM64_ARM64_H
@@ -32,8 +33,10 @@ enum {
 	ADDRESS = 11,
 	TMP2 = 12,
 	BACK = 15,
-	LEAF_PERCPU = 17,
+	LEAF_KEPT = 17,
 	KEPT = 23,
+	ARENA = 24,
+	PRIVATE = 25,
 	LINK = 30,
 	FP = A64_SP
 };
@@ -82,6 +85,8 @@ bool a64_store_fits(const struct args *a);
 void a64_load_acquire(struct builder *b, const struct args *a);
 void a64_store_release(struct builder *b, const struct args *a);
 void a64_atomic(struct builder *b, const struct args *a);
+void a64_arena(struct builder *b, struct args *a, uint8_t *base);
+void a64_probe_outside(struct builder *b, uint8_t base, uint32_t label);
 
 /* jump.c */
 void a64_jump(struct builder *b, uint32_t label);
@@ -96,16 +101,25 @@ int a64_branch_put(const struct branch *br, int64_t dist, uint8_t *out);
 void a64_branch_zero(struct builder *b, bool w32, unsigned reg, bool if_zero, uint32_t label);
 void a64_branch_bit(struct builder *b, unsigned reg, unsigned bit, bool if_zero, uint32_t label);
 
-/* target.c: the running slot's base, which a subprogram that uses it more than once keeps. */
+/* Bases that a subprogram which uses them more than once keeps in a register: the arena's, and the
+ * running slot's. One that calls nothing has one register for that, and the arena comes first. */
+static inline bool a64_keeps_arena(const struct frame *f)
+{
+	return f->arenas > 1;
+}
+static inline uint8_t a64_arena_reg(const struct frame *f)
+{
+	return f->calls ? ARENA : LEAF_KEPT;
+}
 static inline bool a64_keeps_percpu(const struct frame *f)
 {
-	return f->percpus > 1;
+	return f->percpus > 1 && (f->calls || !a64_keeps_arena(f));
 }
 static inline uint8_t a64_percpu_reg(const struct frame *f)
 {
-	return f->calls ? KEPT : LEAF_PERCPU;
+	return f->calls ? KEPT : LEAF_KEPT;
 }
-void a64_percpu_base(struct builder *b, uint8_t reg);
+void a64_percpu_base(struct builder *b, uint8_t reg); /* target.c */
 
 /* call.c */
 void a64_mov_address(struct builder *b, uint8_t dst, uint64_t address);
@@ -119,8 +133,13 @@ void a64_leave(struct builder *b, const struct frame *f);
 unsigned a64_leave_size(const struct frame *f);
 void a64_tail_call(struct builder *b, const struct frame *f);
 void a64_tail_shared(struct builder *b, const struct frame *f);
-/* Bytes from sp up to what r10 points to. */
-int32_t a64_frame_top(const struct frame *f);
+/* TMP from or to the loop budget, below the BPF stack. */
+void a64_budget(struct builder *b, const struct frame *f, bool store);
+void a64_catch(struct builder *b, uint32_t label, uint64_t address);
+void a64_private_enter(struct builder *b, uint32_t label);
+/* The register that r10 is relative to, and how far below r10 that is. */
+unsigned a64_frame_reg(const struct frame *f);
+int32_t a64_frame_off(const struct frame *f);
 int a64_fixup(uint8_t *p, uint8_t kind, uint64_t at, uint64_t address);
 
 #endif

@@ -177,11 +177,9 @@ void a64_cond_imm(struct builder *b, const struct args *a)
 /* The budget is a signed 64-bit count that goes below zero and never comes back. */
 void a64_may_goto(struct builder *b, const struct frame *f, uint32_t label)
 {
-	int64_t at = a64_frame_top(f) - (int32_t)f->stack - 8;
-
-	EMIT(b, LDR_X_U, TMP, A64_SP, at);
+	a64_budget(b, f, false);
 	EMIT(b, SUBI, 1, TMP, TMP, 1, 0);
-	EMIT(b, STR_X_U, TMP, A64_SP, at);
+	a64_budget(b, f, true);
 	a64_branch_bit(b, TMP, 63, false, label);
 }
 

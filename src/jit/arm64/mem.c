@@ -15,10 +15,15 @@ static const struct access loads[2][4] = {
 };
 static const struct access stores[4] = { ACCESS(STRB), ACCESS(STRH), ACCESS(STR_W), ACCESS(STR_X) };
 
-/* The offset from the native base: what is relative to r10 is relative to sp in the end. */
+/* What is relative to r10 is relative to another register in the end. */
 static int64_t native_off(const struct builder *b, unsigned base, int32_t off)
 {
-	return base == FP ? (int64_t)a64_frame_top(b->frame) + off : off;
+	return base == FP ? (int64_t)a64_frame_off(b->frame) + off : off;
+}
+
+static unsigned native_base(const struct builder *b, unsigned base)
+{
+	return base == FP ? a64_frame_reg(b->frame) : base;
 }
 
 static bool off_is_scaled(unsigned size_log, int64_t off)
@@ -58,15 +63,16 @@ static void access_put(struct builder *b, const struct access *k, unsigned reg, 
 	int64_t off = native_off(b, base, a->off);
 
 	if (a->index != INDEX_NONE && base == FP) {
-		EMIT(b, ADDI, 1, TMP2, A64_SP, a64_frame_top(b->frame), 0);
+		EMIT(b, ADDI, 1, TMP2, a64_frame_reg(b->frame), a64_frame_off(b->frame), 0);
 		base = TMP2;
 	}
 	if (a->index != INDEX_NONE)
 		a64_put(b, k->index,
-			(const int64_t[A64_OPERANDS]){ reg, base, a->index, A64_UXTX, 0 });
+			(const int64_t[A64_OPERANDS]){ reg, base, a->index,
+						       a->index32 ? A64_UXTW : A64_UXTX, 0 });
 	else
 		a64_put(b, off_is_scaled(a->size_log, off) ? k->scaled : k->unscaled,
-			(const int64_t[A64_OPERANDS]){ reg, base, off });
+			(const int64_t[A64_OPERANDS]){ reg, native_base(b, base), off });
 }
 
 void a64_load(struct builder *b, const struct args *a)
@@ -97,13 +103,49 @@ static unsigned address_of(struct builder *b, unsigned base, int32_t off)
 {
 	int64_t n = native_off(b, base, off);
 
-	if (!n)
+	base = native_base(b, base);
+	if (!n && base != A64_SP)
 		return base;
 	if (n < 0)
 		EMIT(b, SUBI, 1, ADDRESS, base, -n, 0);
 	else
 		EMIT(b, ADDI, 1, ADDRESS, base, n, 0);
 	return ADDRESS;
+}
+
+/*
+ * System.md J15: [base, offset, uxtw]. An offset of the instruction comes on top of the 32-bit one,
+ * so that it may lead out of the arena's 4 GiB, where nothing is: the sum is made in 64 bits.
+ */
+void a64_arena(struct builder *b, struct args *a, uint8_t *base)
+{
+	unsigned arena = a64_keeps_arena(b->frame) ? a64_arena_reg(b->frame) : TMP2;
+	unsigned offset = a64_value(b, *base);
+
+	if (arena == TMP2)
+		a64_mov_imm(b, TMP2, b->arena);
+	if (!a->off && takes_offset(a)) {
+		a->index = (uint8_t)offset;
+		a->index32 = true;
+		*base = (uint8_t)arena;
+		return;
+	}
+	EMIT(b, ADDX, 1, ADDRESS, arena, offset, A64_UXTW, 0);
+	*base = ADDRESS;
+	if (!a64_off_fits(b, a)) {
+		a64_mov_imm(b, TMP2, (uint64_t)(int64_t)a->off);
+		EMIT(b, ADD, 1, ADDRESS, ADDRESS, TMP2, A64_LSL, 0);
+		a->off = 0;
+	}
+}
+
+void a64_probe_outside(struct builder *b, uint8_t base, uint32_t label)
+{
+	enum { BITS = 48 };
+
+	EMIT(b, SUBI, 1, ADDRESS, base, PROBE_LOW >> 12, 1);
+	EMIT(b, UBFM, 1, ADDRESS, ADDRESS, BITS, 63);
+	a64_branch_zero(b, false, ADDRESS, false, label);
 }
 
 void a64_load_acquire(struct builder *b, const struct args *a)
@@ -192,7 +234,7 @@ static void access_faults(struct builder *b, const struct args *a, struct place 
 			  struct place resume)
 {
 	at.raw -= sizeof(uint32_t);
-	if (a->op->mode & OP_PROBE)
+	if (a->op->mode & (OP_PROBE | OP_ARENA))
 		builder_fault(b, at, resume, 0xff);
 }
 

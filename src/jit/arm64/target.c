@@ -72,6 +72,11 @@ static void nospec(struct builder *b)
 	}
 }
 
+static bool signs(uint64_t features)
+{
+	return features & FEAT_PAUTH;
+}
+
 static void landing_pad(struct builder *b)
 {
 	EMIT(b, BTI, A64_BTI_JC);
@@ -84,12 +89,14 @@ const struct target target_arm64 = {
 	.leaf_reg = { 6, 7, 8, 14 },
 	.tmp = TMP,
 	.address_tmp = ADDRESS,
+	.blind_tmp = TMP2,
 	.trap = { 0x00, 0x20, 0x20, 0xd4 },
 	.insn_size = 4,
 	.call_reach = 128 << 20,
 	.thread_vars = 16,
 	.rules = rules,
 	.cpu = a64_cpu,
+	.signs = signs,
 	.mov_imm = a64_mov_imm,
 	.mov_address = a64_mov_address,
 	.off_fits = a64_off_fits,
@@ -103,8 +110,12 @@ const struct target target_arm64 = {
 	.tail_shared = a64_tail_shared,
 	.may_goto = a64_may_goto,
 	.percpu = percpu,
+	.arena = a64_arena,
+	.probe_outside = a64_probe_outside,
 	.nospec = nospec,
 	.thunk = a64_thunk,
+	.catch = a64_catch,
+	.private_enter = a64_private_enter,
 	.landing_pad = landing_pad,
 	.enter = a64_enter,
 	.leave = a64_leave,

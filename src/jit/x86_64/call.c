@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "jit/private.h"
 #include "jit/x86_64/x86_64.h"
 
 enum { NEAR_REACH = INT32_MAX - 4096, RED_ZONE = 128 };
@@ -79,6 +80,50 @@ void x86_thunk(struct builder *b, uint32_t label)
 	x_ret(b);
 }
 
+/* The arguments stay; what to run is the C function's sixth. */
+void x86_catch(struct builder *b, uint32_t label, uint64_t address)
+{
+	x86_label_address(b, R9, label);
+	x86_mov_address(b, TMP, address);
+	x_jmp_r(b, 0, TMP);
+}
+
+/* TMP = this slot's memory, TMP2 = offset of the area in use, which lies there. */
+static void private_head(struct builder *b)
+{
+	x_mov_load_fs(b, TMP, b->percpu_tp);
+	x_mov_load(b, 1, TMP2, TMP, b->private.off);
+}
+
+void x86_private_enter(struct builder *b, uint32_t label)
+{
+	uint32_t none = builder_labels(b, 1);
+	int64_t stride = private_stride(b);
+
+	private_head(b);
+	x_cmp_ri32(b, 1, TMP2, stride * (PRIVATE_AREAS - 1));
+	x86_jcc(b, CC_AE, none);
+	x_add_ri32(b, 1, TMP2, stride);
+	x_mov_store(b, 1, TMP2, TMP, b->private.off);
+	x_push(b, 0, RAX); /* the stack's alignment */
+	x86_call_label(b, label);
+	x_pop(b, 0, RCX);
+	private_head(b);
+	x_sub_ri32(b, 1, TMP2, stride);
+	x_mov_store(b, 1, TMP2, TMP, b->private.off);
+	x_ret(b);
+	builder_bind(b, none);
+	x_xor_rr(b, 0, RAX, RAX);
+	x_ret(b);
+}
+
+/* rbp for a frame in the area in use. */
+static void private_base(struct builder *b, const struct frame *f)
+{
+	private_head(b);
+	x_lea_x(b, 1, RBP, TMP, TMP2, 0, b->private.off + (int64_t)f->private_off - f->bias);
+}
+
 /* How a frame lies on the stack, from the return address down: what is saved, rbp, and `local`
  * bytes below it. */
 struct shape {
@@ -97,17 +142,17 @@ static bool is_saved(const struct frame *f, unsigned i)
 }
 
 /* At calls rsp is a multiple of 16. Where nothing is called, what is below rsp is ours as far as
- * the red zone goes. */
+ * the red zone goes, unless atomics in the arena push there. */
 static struct shape shape_of(const struct frame *f)
 {
 	uint32_t bytes = 8u + 8u * f->fp;
-	uint32_t local = f->fp ? f->stack + 8u * f->loops : 0;
+	uint32_t local = f->fp && !f->is_private ? f->stack + 8u * f->loops : 0;
 
 	for (unsigned i = 0; i < SAVED; i++)
 		bytes += 8u * is_saved(f, i);
 	if (f->calls)
 		local += (bytes + local) % 16;
-	else if (local <= RED_ZONE)
+	else if (local <= RED_ZONE && !f->arenas)
 		local = 0;
 	return (struct shape){ f->fp, local };
 }
@@ -139,12 +184,14 @@ void x86_enter(struct builder *b, const struct frame *f)
 			x_push(b, 0, saved[i].native);
 	if (s.fp) {
 		x_push(b, 0, RBP);
-		if (f->bias)
+		if (f->is_private)
+			private_base(b, f);
+		else if (f->bias)
 			x_lea(b, 1, RBP, RSP, -(int64_t)f->bias);
 		else
 			x_mov_rr(b, 1, RBP, RSP);
 	}
-	if (s.local == 8 && !s.fp)
+	if (s.local == 8 && (!s.fp || f->is_private))
 		x_push(b, 0, RAX);
 	else if (s.local && s.local < 128)
 		x_sub_ri8(b, 1, RSP, s.local);
@@ -159,14 +206,14 @@ static void frame_pop(struct builder *b, const struct frame *f)
 {
 	struct shape s = shape_of(f);
 
-	if (f->bias)
+	if (s.local && (!s.fp || f->is_private))
+		x_pop(b, 0, RCX);
+	if (f->bias && !f->is_private)
 		x_lea(b, 1, RSP, RBP, f->bias);
-	if (s.fp && s.local && !f->bias)
+	if (s.fp && s.local && !f->bias && !f->is_private)
 		x_leave(b);
 	else if (s.fp)
 		x_pop(b, 0, RBP);
-	else if (s.local)
-		x_pop(b, 0, RCX);
 	for (unsigned i = SAVED; i-- > 0;)
 		if (is_saved(f, i))
 			x_pop(b, 0, saved[i].native);
@@ -180,7 +227,7 @@ void x86_leave(struct builder *b, const struct frame *f)
 
 unsigned x86_leave_size(const struct frame *f)
 {
-	unsigned size = 1 + (f->fp || shape_of(f).local) + (f->bias ? 4 : 0);
+	unsigned size = 1 + (f->fp || shape_of(f).local) + (f->bias ? 4 : 0) + f->is_private;
 
 	for (unsigned i = 0; i < SAVED; i++)
 		size += is_saved(f, i) * (saved[i].native < R8 ? 1u : 2u);

@@ -51,6 +51,32 @@ void x86_store_imm(struct builder *b, const struct args *a)
 	}
 }
 
+/* The arena begins at a multiple of 4 GiB: its upper half is put above the offset by turning the
+ * sum round twice, which takes no other register. */
+void x86_arena(struct builder *b, struct args *a, uint8_t *base)
+{
+	x_mov_rr(b, 0, TMP2, *base);
+	x_rol_ri8(b, 1, TMP2, 32);
+	x_add_ri32(b, 1, TMP2, (int64_t)(b->arena >> 32));
+	x_rol_ri8(b, 1, TMP2, 32);
+	*base = TMP2;
+}
+
+void x86_probe_outside(struct builder *b, uint8_t base, uint32_t label)
+{
+	enum { BITS = 47 };
+
+	x_lea(b, 1, TMP2, base, -(int64_t)PROBE_LOW);
+	x_shr_ri8(b, 1, TMP2, BITS);
+	x86_jcc(b, CC_NE, label);
+}
+
+static bool may_fault(const struct args *a)
+{
+	return a->op->mode & (OP_PROBE | OP_ARENA);
+}
+
+/* When the values are equal, cmpxchg leaves the upper half of rax as it was. */
 static void atomic_put(struct builder *b, enum x_insn insn, const struct args *a)
 {
 	struct place at = builder_here(b);
@@ -58,7 +84,9 @@ static void atomic_put(struct builder *b, enum x_insn insn, const struct args *a
 	x_put(b, insn,
 	      &(struct x_args){
 		  .w = a->size_log == 3, .reg = a->src, .base = a->dst, .disp = a->off });
-	if (a->op->mode & OP_PROBE)
+	if (insn == X_lock_cmpxchg && a->size_log == 2)
+		x_mov_rr(b, 0, RAX, RAX);
+	if (may_fault(a))
 		builder_fault(b, at, builder_here(b), 0xff);
 }
 
@@ -73,12 +101,9 @@ void x86_xchg(struct builder *b, const struct args *a)
 	atomic_put(b, X_xchg_mr, a);
 }
 
-/* When the values are equal, cmpxchg leaves the upper half of rax as it was. */
 void x86_cmpxchg(struct builder *b, const struct args *a)
 {
 	atomic_put(b, X_lock_cmpxchg, a);
-	if (a->size_log == 2)
-		x_mov_rr(b, 0, RAX, RAX);
 }
 
 static enum x_insn atomic_plain(const struct op *op)
@@ -91,12 +116,24 @@ static enum x_insn atomic_alu(const struct op *op)
 	return op->code == OP_AOR ? X_or_rr : op->code == OP_AAND ? X_and_rr : X_xor_rr;
 }
 
+/* The address of an arena access is in TMP2, which the loop needs: it moves to a register that the
+ * program has, whose value is on the stack meanwhile. */
+static unsigned loop_base_push(struct builder *b, const struct args *a)
+{
+	unsigned reg = a->src == RCX ? RDX : RCX;
+
+	x_push(b, 0, reg);
+	x_mov_rr(b, 1, reg, TMP2);
+	return reg;
+}
+
 /* Old value by a loop of cmpxchg, which needs rax; whatever was there is in TMP meanwhile, as
  * address or operand, too. */
 static void fetch_loop(struct builder *b, const struct args *a)
 {
-	unsigned w = a->size_log == 3, base = a->dst == RAX ? TMP : a->dst;
-	unsigned operand = a->src == RAX ? TMP : a->src;
+	bool moved = a->dst == TMP2;
+	unsigned w = a->size_log == 3, operand = a->src == RAX ? TMP : a->src;
+	unsigned base = moved ? loop_base_push(b, a) : a->dst == RAX ? TMP : a->dst;
 	uint32_t again = builder_labels(b, 1);
 	struct place at;
 
@@ -110,10 +147,12 @@ static void fetch_loop(struct builder *b, const struct args *a)
 	x86_jcc(b, CC_NE, again);
 	if (a->src != RAX)
 		x_mov_rr(b, 1, a->src, RAX);
-	if (a->op->mode & OP_PROBE)
+	if (may_fault(a))
 		builder_fault(b, at, builder_here(b), 0xff);
 	if (a->src != RAX)
 		x_mov_rr(b, 1, RAX, TMP);
+	if (moved)
+		x_pop(b, 0, base);
 }
 
 void x86_atomic_loop(struct builder *b, const struct args *a)

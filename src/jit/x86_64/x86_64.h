@@ -81,6 +81,8 @@ void x86_atomic(struct builder *b, const struct args *a);
 void x86_atomic_loop(struct builder *b, const struct args *a);
 void x86_xchg(struct builder *b, const struct args *a);
 void x86_cmpxchg(struct builder *b, const struct args *a);
+void x86_arena(struct builder *b, struct args *a, uint8_t *base);
+void x86_probe_outside(struct builder *b, uint8_t base, uint32_t label);
 
 /* jump.c */
 void x86_jump(struct builder *b, uint32_t label);
@@ -101,6 +103,8 @@ void x86_label_address(struct builder *b, uint8_t dst, uint32_t label);
 void x86_tail_call(struct builder *b, const struct frame *f);
 void x86_tail_shared(struct builder *b, const struct frame *f);
 void x86_thunk(struct builder *b, uint32_t label);
+void x86_catch(struct builder *b, uint32_t label, uint64_t address);
+void x86_private_enter(struct builder *b, uint32_t label);
 int32_t x86_bias(const struct frame *f, const uint32_t *depth, uint32_t moves);
 void x86_enter(struct builder *b, const struct frame *f);
 void x86_leave(struct builder *b, const struct frame *f);
