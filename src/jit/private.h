@@ -4,11 +4,12 @@
  * subprogram has its own place, so a chain of calls needs nothing of C's stack but return
  * addresses and saved registers.
  *
- * A slot has PRIVATE_AREAS of them for each program: area 0 for callbacks that run on their own
- * (timers), then one for each level of nesting, thread, signal handlers, and what they interrupt:
- * a run that begins while another one of the same program is under way in this slot takes the
- * next area (target.private_enter), so none shares a stack with what it interrupted. Where none is
- * left, the run does not take place and gives 0. Programs with tail calls have none (frame.c).
+ * A run in a signal handler has another slot, and so other stacks, than what it interrupted
+ * (run/slot.h). But a run may also begin within one of the same program in the same slot, from a
+ * helper or in an embedder's hands. So a slot has PRIVATE_AREAS of them for each program: area 0
+ * for callbacks that run on their own (timers), then one for each level of nesting; a run takes
+ * the next one (target.private_enter). Where none is left it does not take place and gives 0.
+ * Programs with tail calls have none (frame.c).
  */
 #ifndef SKEP_JIT_PRIVATE_H
 #define SKEP_JIT_PRIVATE_H
