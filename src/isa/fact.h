@@ -24,6 +24,7 @@ struct fact {
 	uint8_t accessed;   /* load, store: ptr_kind is set */
 	uint8_t ptr_kind;   /* load, store: enum kind of the address, when always the same */
 	uint8_t ctx;	    /* load, store of the context */
+	uint8_t address;    /* call of the engine's: r0 is an address, or 0 */
 	uint8_t may_fault;  /* load through a pointer that may be invalid */
 	uint8_t map_seen, map_varies, key_seen, sub_seen; /* the verifier's own while it runs */
 };

@@ -118,6 +118,14 @@ static inline bool op_has(const struct op *op, unsigned props)
 /* The op would change r10, which decoder and parser refuse. */
 bool op_writes_fp(const struct op *op);
 
+/* The op reads its src field as a register. */
+bool op_reads_src(const struct op *op);
+
+/* Registers that an op reads and writes, a bit each; what a call passes and clobbers is not in
+ * them. */
+uint16_t op_reads(const struct op *op);
+uint16_t op_writes(const struct op *op);
+
 /* log2 of the access size; the size in bytes. */
 static inline unsigned op_size_log(const struct op *op)
 {

@@ -13,28 +13,6 @@ static bool base_is_src(const struct op *op)
 	return op->code == OP_LD || op->code == OP_LDACQ;
 }
 
-static bool reads_src(const struct op *op)
-{
-	switch (op_row(op)->form) {
-	case FORM_LD:
-	case FORM_ACQ:
-	case FORM_REL:
-	case FORM_ATOMIC:
-	case FORM_CAST:
-	case FORM_PERCPU:
-		return true;
-	case FORM_LDABS:
-		return op->code == OP_LDIND;
-	case FORM_ALU:
-	case FORM_MOV:
-	case FORM_ST:
-	case FORM_JCOND:
-		return op->mode & OP_REG;
-	default:
-		return false;
-	}
-}
-
 static bool fp_is_base(const struct op *op)
 {
 	return op_has(op, P_MEM) && op_row(op)->form != FORM_LDABS &&
@@ -45,20 +23,9 @@ static bool fp_is_base(const struct op *op)
 static bool fp_escapes(const struct op *op)
 {
 	bool dst_is_value = op_has(op, P_READS_DST) && !op_has(op, P_MEM);
-	bool src_is_value = reads_src(op) && !base_is_src(op);
+	bool src_is_value = op_reads_src(op) && !base_is_src(op);
 
 	return (dst_is_value && op->dst == BPF_FP) || (src_is_value && op->src == BPF_FP);
-}
-
-static uint16_t op_writes(const struct op *op)
-{
-	uint16_t w = 0;
-
-	if (op_has(op, P_WRITES_DST))
-		w |= 1u << op->dst;
-	if (op->mode & OP_FETCH && op_has(op, P_ATOMIC))
-		w |= op->code == OP_CMPXCHG ? 1u : 1u << op->src;
-	return w;
 }
 
 /* What the bias of the frame register is chosen from. */

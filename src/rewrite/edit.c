@@ -81,6 +81,26 @@ int32_t edit_stack(struct edit *e, uint32_t bytes)
 	return -(int32_t)(have + bytes);
 }
 
+static bool ref_same(const struct ref *a, const struct ref *b)
+{
+	return a->kind == b->kind && a->map == b->map && a->addr == b->addr && a->value == b->value;
+}
+
+int64_t edit_ref(struct edit *e, const struct ref *ref)
+{
+	uint32_t n = e->old->n_refs;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (ref_same(&e->old->refs[i], ref))
+			return i;
+	for (uint32_t i = 0; i < e->refs.n; i++)
+		if (ref_same(&e->refs.at[i], ref))
+			return n + i;
+	if (!e->err && vec_push(&e->refs, *ref))
+		e->err = -ENOMEM;
+	return (int64_t)(n + e->refs.n) - 1;
+}
+
 static bool has_target(const struct op *op)
 {
 	return op_has(op, P_JUMP) || op->code == OP_CALLSUB || op->code == OP_LDFUNC;
@@ -146,6 +166,25 @@ static void edit_subs(struct edit *e, struct unit *u)
 	mem_free(names);
 }
 
+static void edit_refs(struct edit *e, struct unit *u)
+{
+	size_t n = u->n_refs + e->refs.n;
+	struct ref *refs = e->refs.n ? mem_zalloc(n, sizeof(*refs)) : NULL;
+
+	if (!e->refs.n)
+		return;
+	if (!refs) {
+		e->err = -ENOMEM;
+		return;
+	}
+	if (u->n_refs)
+		memcpy(refs, u->refs, u->n_refs * sizeof(*refs));
+	memcpy(refs + u->n_refs, e->refs.at, e->refs.n * sizeof(*refs));
+	mem_free(u->refs);
+	u->refs = refs;
+	u->n_refs = (uint32_t)n;
+}
+
 /* u, a copy of the old unit, becomes the new one. */
 static void edit_apply(struct edit *e, struct unit *u, struct report *r)
 {
@@ -153,6 +192,7 @@ static void edit_apply(struct edit *e, struct unit *u, struct report *r)
 	edit_retarget(e);
 	edit_lines(e, u);
 	edit_origins(e, u);
+	edit_refs(e, u);
 	mem_free(u->ops);
 	u->ops = e->ops.at;
 	u->n_ops = (uint32_t)e->ops.n;
@@ -172,6 +212,7 @@ static void edit_free(struct edit *e)
 	vec_free(&e->local);
 	vec_free(&e->from);
 	vec_free(&e->facts);
+	vec_free(&e->refs);
 	mem_free(e->first);
 	mem_free(e->stack);
 }

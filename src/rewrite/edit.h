@@ -19,6 +19,7 @@ struct edit {
 	VEC(uint8_t) local;	/* op.off is already an index into ops */
 	VEC(uint32_t) from;	/* old op in whose place each new op stands */
 	VEC(struct fact) facts; /* likewise, when the old unit has any */
+	VEC(struct ref) refs;	/* those that are added to the old unit's */
 	uint32_t *stack;	/* old->stack with what edit_stack added, or NULL */
 	bool changed;		/* anything but edit_keep for each op in turn */
 	uint32_t now;		/* old op in whose place ops are put */
@@ -52,6 +53,9 @@ void edit_put_local(struct edit *e, struct op op, int32_t ahead);
  * known (old->stack): the offset from r10 at which they begin. Every replacement in a subprogram
  * that asks gets the same bytes. */
 int32_t edit_stack(struct edit *e, uint32_t bytes);
+
+/* The number of a row of refs in the new unit that is like *ref. */
+int64_t edit_ref(struct edit *e, const struct ref *ref);
 
 /* The new unit, NULL when nothing was changed, or the first error. Frees what e holds in any
  * case. */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* bpf_get_smp_processor_id: the number is in the slot's head (system.md P4). */
+#include <linux/bpf.h>
+#include <stddef.h>
+
+#include "base/percpu.h"
+#include "rewrite/inline.h"
+
+static bool put(struct inline_call *c)
+{
+	put_imm(c, OP_MOV, 0, 0, offsetof(struct percpu_head, cpu));
+	put_percpu(c, 0, 0);
+	put_load(c, 4, 0, 0, 0);
+	return true;
+}
+
+static const struct inline_row row = {
+	.traits = TRAIT_PERCPU,
+	.helper = { BPF_FUNC_get_smp_processor_id },
+	.put = put,
+};
+
+int rewrite_smp_processor_id(const struct unit *u, const struct rewrite_opts *opts,
+			     struct report *r, struct unit **out)
+{
+	return inline_calls(&row, u, opts, r, out);
+}
