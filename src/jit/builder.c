@@ -91,12 +91,14 @@ void builder_fault(struct builder *b, struct place at, struct place resume, uint
 		builder_no_memory(b);
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 bool builder_near(const struct builder *b, uint64_t address, uint64_t reach)
 {
-	uint64_t lo = b->near_lo, hi = b->near_hi;
-
 	if (b->dump)
-		return true;
-	return (address > lo ? address - lo : lo - address) < reach &&
-	       (address > hi ? address - hi : hi - address) < reach;
+		return !b->opts->base || distance(address, b->opts->base) < reach;
+	return distance(address, b->near_lo) < reach && distance(address, b->near_hi) < reach;
 }

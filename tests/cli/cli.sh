@@ -235,7 +235,7 @@ gives "dump xlated of text" 0 '0: \(b7\) r0 = 2' "$skep" dump xlated "$work/pass
 gives "dump xlated of instructions" 0 '0: \(b7\) r0 = 2' "$skep" dump xlated "$work/pass.bin"
 gives "dump xlated of an object" 0 'call bpf_map_lookup_elem|\(85\) call' "$skep" dump xlated "$flow"
 gives "dump jited of an object" 0 '[0-9a-f]{2} [0-9a-f]{2}' "$skep" dump jited "$flow" --hex
-gives "dump jited for arm64" 0 'c0 03 5f d6' "$skep" dump jited "$work/pass.s" --hex -t arm64
+gives "dump jited for arm64" 0 'c0 03 5f d6' "$skep" dump jited "$work/pass.s" --hex --arch arm64
 if "$skep" dump jited "$work/pass.s" >"$out" 2>"$err"; then
 	holds "native code as text" 'ret'
 else
@@ -243,7 +243,7 @@ else
 	echo "ok $n - native code as text # SKIP $(cat "$err")"
 fi
 gives "an unknown stage" 2 "did you mean jited" "$skep" dump jitted "$flow"
-gives "an unknown target" 2 "no target 'mips'" "$skep" dump jited "$flow" --target mips
+gives "an unknown target" 2 "no target 'mips'" "$skep" dump jited "$flow" --arch mips
 printf 'r0 = 2\nr11 = frob\n' >"$work/bad.s"
 gives "bad text" 2 'bad.s:2:' "$skep" asm "$work/bad.s" -o "$work/bad.bin"
 absent "leaves no output" "$work/bad.bin"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/report.h"
 #include "helper/table.h"
 #include "isa/file.h"
@@ -13,34 +14,40 @@
 #include "jit/jit.h"
 #include "jit/target.h"
 #include "object/object.h"
+#include "rewrite/rewrite.h"
 #include "run/prog.h"
 #include "skep/command.h"
 #include "skep/load_opts.h"
 #include "skep/native.h"
+#include "skep/outfile.h"
 #include "skep/ui.h"
 #include "sys/sys.h"
 
 struct dump_values {
-	const char *prog, *target, *cpu;
+	const char *prog, *arch, *cpu, *raw;
 	struct load_values load;
-	bool hex;
+	bool hex, blind, bti, pac;
 };
 
 #define AT(member) offsetof(struct dump_values, member)
 
 static const struct opt dump_opts[] = {
 	{ "prog", 'p', OPT_TEXT, AT(prog), "NAME", "the program, when there is more than one" },
-	{ "target", 't', OPT_TEXT, AT(target), "NAME", "x86_64 or arm64 (default: this machine)" },
-	{ "cpu", 'c', OPT_TEXT, AT(cpu), "NAME", "the target's CPU (default: this one)" },
+	{ "arch", 'a', OPT_TEXT, AT(arch), "NAME", "x86_64 or arm64 (default: this machine)" },
+	{ "cpu", 'c', OPT_TEXT, AT(cpu), "NAME", "the CPU it is for (default: this one)" },
 	LOAD_OPTS(struct dump_values, load),
 	{ "after", 0, OPT_TEXT, AT(load.after), "NAME", "stop after this rewrite" },
 	{ "hex", 'x', OPT_FLAG, AT(hex), NULL, "jited: the bytes, without disassembly" },
+	{ "raw", 'r', OPT_TEXT, AT(raw), "FILE", "jited: writes the image to FILE" },
+	{ "blind", 0, OPT_FLAG, AT(blind), NULL, "jited: constants are blinded" },
+	{ "bti", 0, OPT_FLAG, AT(bti), NULL, "jited: with landing pads" },
+	{ "pac", 0, OPT_FLAG, AT(pac), NULL, "jited: return addresses are signed (arm64)" },
 };
 
-static void print_hex(const struct code *c)
+static void print_hex(const uint8_t *bytes, size_t n)
 {
-	for (size_t i = 0; i < c->size; i++)
-		printf("%02x%c", c->bytes[i], i % 16 == 15 || i + 1 == c->size ? '\n' : ' ');
+	for (size_t i = 0; i < n; i++)
+		printf("%02x%c", bytes[i], i % 16 == 15 || i + 1 == n ? '\n' : ' ');
 }
 
 static int dump_xlated(const struct unit *u, const struct dump_values *v, struct report *r)
@@ -59,23 +66,54 @@ static int dump_xlated(const struct unit *u, const struct dump_values *v, struct
 	return err;
 }
 
+static int dump_text(const struct unit *u, const struct code *c, struct report *r)
+{
+	struct report text = { 0 };
+	int err = native_text(u, c, NATIVE_BASE, NATIVE_OPS | NATIVE_BYTES, &text, r);
+
+	if (!err && text.text)
+		fwrite(text.text, 1, text.n, stdout);
+	report_free(&text);
+	return err;
+}
+
+static int dump_code(const struct unit *u, const struct code *c, const struct dump_values *v,
+		     struct report *r)
+{
+	uint8_t *bytes;
+	int err;
+
+	if (!v->hex && !v->raw)
+		return dump_text(u, c, r);
+	err = native_link(c, NATIVE_BASE, r, &bytes);
+	if (err)
+		return err;
+	if (v->hex)
+		print_hex(bytes, c->size);
+	if (v->raw)
+		err = outfile_write(v->raw, bytes, c->size, r);
+	mem_free(bytes);
+	return err;
+}
+
 static int dump_jited(const struct unit *u, const struct dump_values *v, struct report *r)
 {
-	const struct target *t = target_find(v->target);
-	struct jit_opts opts = { .cpu = v->cpu };
+	const struct target *t = target_find(v->arch);
+	const struct jit_opts opts = { .cpu = v->cpu,
+				       .base = NATIVE_BASE,
+				       .blind = v->blind,
+				       .landing_pads = v->bti,
+				       .sign_returns = v->pac };
 	struct code *c;
 	int err;
 
 	if (!t)
 		return report_fail(r, -EINVAL, "no target '%s'; there are x86_64 and arm64",
-				   v->target ? v->target : "for this machine");
+				   v->arch ? v->arch : "for this machine");
 	err = jit_compile(t, u, &opts, r, &c);
 	if (err)
 		return err;
-	if (v->hex)
-		print_hex(c);
-	else
-		err = native_print(u, c, t->name, r);
+	err = dump_code(u, c, v, r);
 	code_free(c);
 	return err;
 }
@@ -107,6 +145,28 @@ static int dump_object(const char *path, const struct dump_values *v, dump_fn du
 	return err;
 }
 
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* Text gets the rewrites that need no verifier; instructions are as they were dumped. */
+static int rewrite_text(struct unit **u, const struct dump_values *v, struct report *r)
+{
+	const struct target *t = target_find(v->arch);
+	const struct rewrite_opts opts = { .scratch = 2, .traits = t ? t->traits : 0, .jit = true };
+	struct unit *to;
+	int err = rewrite(*u, &opts, r, &to);
+
+	if (err)
+		return err;
+	unit_free(*u);
+	*u = to;
+	return 0;
+}
+
 static int dump_file(const char *path, const struct dump_values *v, dump_fn dump, struct report *r)
 {
 	struct unit *u;
@@ -117,16 +177,12 @@ static int dump_file(const char *path, const struct dump_values *v, dump_fn dump
 	if (err)
 		return err;
 	u->env = &helper_env;
-	err = dump(u, v, r);
+	if (ends_in(path, ".s"))
+		err = rewrite_text(&u, v, r);
+	if (!err)
+		err = dump(u, v, r);
 	unit_free(u);
 	return err;
-}
-
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n >= k && strcmp(s + n - k, end) == 0;
 }
 
 static const struct {
@@ -185,7 +241,7 @@ const struct command command_dump = {
 	.args = "xlated|jited OBJECT|FILE.s|FILE.bin",
 	.line = "Prints a program as it was rewritten (xlated) or compiled (jited)",
 	.about = "Files that end in .s are BPF text, in .bin instructions; others are objects.",
-	.example = "Example: skep dump jited xdp_flow.bpf.o -p flow_count --target arm64",
+	.example = "Example: skep dump jited xdp_flow.bpf.o -p flow_count --arch arm64",
 	.opts = dump_opts,
 	.n_opts = sizeof(dump_opts) / sizeof(dump_opts[0]),
 	.min_args = 2,

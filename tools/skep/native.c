@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/report.h"
 #include "isa/unit.h"
+#include "jit/arm64/insn.h"
 #include "jit/jit.h"
+#include "jit/target.h"
 #include "skep/ui.h"
 
 #ifdef SKEP_LLVM_LIBRARY
@@ -31,10 +34,7 @@ struct native_target {
 	const char *name, *triple, *llvm; /* llvm: in LLVMInitialize…TargetInfo */
 };
 
-static const struct native_target targets[] = {
-	{ "x86_64", "x86_64-linux-gnu", "X86" },
-	{ "arm64", "aarch64-linux-gnu", "AArch64" },
-};
+static const struct native_target x86 = { "x86_64", "x86_64-linux-gnu", "X86" };
 
 static int initialize(const struct llvm *l, const struct native_target *t)
 {
@@ -82,62 +82,164 @@ static int llvm_open(const struct native_target *t, struct report *r, struct llv
 	return 0;
 }
 
-/* The instruction at `at` on a line of its own; returns its length, at least 1. */
-static size_t print_insn(const struct llvm *l, const struct code *c, size_t at)
+static int x86_open(struct llvm *l, struct report *r)
 {
-	char text[256] = "";
-	size_t n = l->instruction(l->ctx, c->bytes + at, c->size - at, at, text, sizeof(text));
-	const char *s = text + strspn(text, " \t");
-
-	printf("%6zx:\t%s\n", at, n ? s : "(bytes)");
-	return n ? n : 1;
+	return llvm_open(&x86, r, l);
 }
 
-static void print_op(const struct unit *u, uint32_t i)
+/* One instruction as text; its length, at least 1. */
+static size_t x86_insn(const struct llvm *l, const uint8_t *p, size_t n, size_t at, char *text,
+		       size_t size)
 {
-	char text[256];
+	size_t len = l->instruction(l->ctx, (uint8_t *)p, n, at, text, size);
 
-	if (i >= u->n_ops)
-		return;
-	op_print(u, i, PRINT_KERNEL, text, sizeof(text));
-	printf("%s; %u: %s%s\n", ui_dim(stdout), u->slot ? u->slot[i] : i, text, ui_plain(stdout));
+	if (!len)
+		snprintf(text, size, "(bytes)");
+	return len ? len : 1;
 }
 
-int native_print(const struct unit *u, const struct code *c, const char *target, struct report *r)
+static void x86_close(struct llvm *l)
 {
-	const struct native_target *t = NULL;
-	struct llvm l = { 0 };
-	size_t line = 0, at = 0;
-	int err;
-
-	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
-		if (strcmp(targets[i].name, target) == 0)
-			t = &targets[i];
-	if (!t)
-		return report_fail(r, -EINVAL, "no disassembler for %s", target);
-	err = llvm_open(t, r, &l);
-	if (err)
-		return err;
-	while (at < c->size) {
-		for (; line < c->n_lines && c->lines[line].offset <= at; line++)
-			print_op(u, c->lines[line].op);
-		at += print_insn(&l, c, at);
-	}
-	l.dispose(l.ctx);
-	dlclose(l.library);
-	return 0;
+	l->dispose(l->ctx);
+	dlclose(l->library);
 }
 
 #else
 
-int native_print(const struct unit *u, const struct code *c, const char *target, struct report *r)
+struct llvm {
+	void *library;
+};
+
+static int x86_open(struct llvm *l, struct report *r)
 {
-	(void)u;
-	(void)c;
 	return report_fail(r, -ENOSYS,
-			   "%s code cannot be shown: skep was built without LLVM's C API (Debian: "
-			   "llvm-19-dev); take --hex, or install it and build again",
-			   target);
+			   "x86_64 code cannot be shown: skep was built without LLVM's C API "
+			   "(Debian: llvm-19-dev); take --hex, or install it and build again");
+}
+
+static size_t x86_insn(const struct llvm *l, const uint8_t *p, size_t n, size_t at, char *text,
+		       size_t size)
+{
+	return n;
+}
+
+static void x86_close(struct llvm *l)
+{
 }
 
 #endif
+
+/* The text of an image while it is made. */
+struct listing {
+	const struct unit *u;
+	const struct code *c;
+	const uint8_t *bytes; /* linked */
+	unsigned parts;	      /* NATIVE_* */
+	bool arm64;
+	struct llvm llvm;
+	size_t line; /* next row of c->lines */
+	struct report *out;
+};
+
+static void put_source(const struct listing *l, uint32_t op)
+{
+	for (uint32_t i = 0; i < l->u->n_lines && l->u->lines[i].op <= op; i++) {
+		const struct line *row = &l->u->lines[i];
+
+		if (row->op == op && row->text && *row->text)
+			report_add(l->out, "; %s @ %s:%u\n", row->text + strspn(row->text, " \t"),
+				   row->file ? row->file : "?", row->line);
+	}
+}
+
+/* What the code at `at` was made from. */
+static void put_ops(struct listing *l, size_t at)
+{
+	char text[256];
+
+	for (; l->line < l->c->n_lines && l->c->lines[l->line].offset <= at; l->line++) {
+		uint32_t i = l->c->lines[l->line].op;
+
+		if (!(l->parts & NATIVE_OPS) || i >= l->u->n_ops)
+			continue;
+		put_source(l, i);
+		op_print(l->u, i, PRINT_KERNEL, text, sizeof(text));
+		report_add(l->out, "; %u: %s\n", l->u->slot ? l->u->slot[i] : i, text);
+	}
+}
+
+static size_t insn_text(const struct listing *l, size_t at, char *text, size_t size)
+{
+	uint32_t word;
+
+	if (!l->arm64)
+		return x86_insn(&l->llvm, l->bytes + at, l->c->size - at, at, text, size);
+	memcpy(&word, l->bytes + at, sizeof(word));
+	a64_print(word, text, size);
+	return sizeof(word);
+}
+
+/* The instruction at `at` on a line of its own; returns its length. */
+static size_t put_insn(struct listing *l, size_t at)
+{
+	char text[256] = "";
+	size_t n = insn_text(l, at, text, sizeof(text));
+	const char *s = text + strspn(text, " \t");
+
+	if (l->parts & NATIVE_BYTES) {
+		report_add(l->out, "%6zx:\t", at);
+		for (size_t i = 0; i < n; i++)
+			report_add(l->out, "%02x ", l->bytes[at + i]);
+		report_add(l->out, "%*s\t", n < 8 ? (int)(8 - n) * 3 : 0, "");
+	}
+	for (; *s; s++)
+		report_add(l->out, "%c", *s == '\t' ? ' ' : *s);
+	report_add(l->out, "\n");
+	return n;
+}
+
+static int listing_make(struct listing *l, struct report *r)
+{
+	int err = l->arm64 ? 0 : x86_open(&l->llvm, r);
+	size_t at = 0;
+
+	if (err)
+		return err;
+	while (at < l->c->size) {
+		put_ops(l, at);
+		at += put_insn(l, at);
+	}
+	if (!l->arm64)
+		x86_close(&l->llvm);
+	return l->out->err ? report_fail(r, -ENOMEM, "out of memory") : 0;
+}
+
+int native_link(const struct code *c, uint64_t base, struct report *r, uint8_t **out)
+{
+	uint8_t *bytes = mem_zalloc(c->size, 1);
+	int err = bytes ? code_link(c, base, bytes) : -ENOMEM;
+
+	if (err) {
+		mem_free(bytes);
+		return report_fail(r, err, "the code cannot lie at %#llx: %s",
+				   (unsigned long long)base, strerror(-err));
+	}
+	*out = bytes;
+	return 0;
+}
+
+int native_text(const struct unit *u, const struct code *c, uint64_t base, unsigned parts,
+		struct report *out, struct report *r)
+{
+	struct listing l = { .u = u, .c = c, .parts = parts, .out = out };
+	uint8_t *bytes;
+	int err = native_link(c, base, r, &bytes);
+
+	if (err)
+		return err;
+	l.bytes = bytes;
+	l.arm64 = c->target == target_find("arm64");
+	err = listing_make(&l, r);
+	mem_free(bytes);
+	return err;
+}
