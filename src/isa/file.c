@@ -39,6 +39,21 @@ static int file_slurp(const char *path, file_bytes *b, struct report *r)
 	return 0;
 }
 
+int file_text(const char *path, struct report *r, char **out)
+{
+	file_bytes b = { 0 };
+	int err = file_slurp(path, &b, r);
+
+	if (!err && strlen(b.at) != b.n)
+		err =
+		    report_fail(r, -EINVAL, "%s: byte %zu is 0; expected text", path, strlen(b.at));
+	if (err)
+		vec_free(&b);
+	else
+		*out = b.at;
+	return err;
+}
+
 static int file_parse(const char *path, const file_bytes *b, struct report *r, struct unit **out)
 {
 	if (strlen(b->at) != b->n)

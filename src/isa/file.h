@@ -14,4 +14,7 @@ struct report;
  * file and the place. */
 int file_read(const char *path, struct report *r, struct unit **out);
 
+/* The text of a file, of whatever name (mem_free). 0, or -errno with one line. */
+int file_text(const char *path, struct report *r, char **out);
+
 #endif

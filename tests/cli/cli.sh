@@ -242,6 +242,15 @@ else
 	n=$((n + 1))
 	echo "ok $n - native code as text # SKIP $(cat "$err")"
 fi
+printf 'One.\n\n-- asm\nr0 = 1\nexit\n\n-- native arm64\n...\n{{mov w[0-9]}}, #1\n...\n\n-- run\n-- result\nr0 = 2\n' >"$work/one.case"
+gives "a case that is not so" 1 '^# r0 = 1' "$skep" test "$work/one.case"
+gives "... although its code is" 1 '^ok 1 - .*native arm64' "$skep" test "$work/one.case"
+gives "a case that is blessed" 0 '^# blessed' "$skep" test --bless "$work/one.case"
+gives "... is so from then on" 0 '^ok 2 - .*run' "$skep" test "$work/one.case"
+gives "... and keeps what was right" 0 'mov w\[0-9\]' cat "$work/one.case"
+printf 'r0 = 1\n' >"$work/none.case"
+gives "a case without a program" 1 "no section '-- asm'" "$skep" test "$work/none.case"
+gives "dump writes the image" 0 '40 00 80 52 c0 03 5f d6' sh -c "'$skep' dump jited '$work/pass.s' --arch arm64 --raw '$work/pass.img' && od -An -tx1 '$work/pass.img'"
 gives "an unknown stage" 2 "did you mean jited" "$skep" dump jitted "$flow"
 gives "an unknown target" 2 "no target 'mips'" "$skep" dump jited "$flow" --arch mips
 printf 'r0 = 2\nr11 = frob\n' >"$work/bad.s"

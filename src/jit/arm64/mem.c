@@ -63,8 +63,8 @@ static void access_put(struct builder *b, const struct access *k, unsigned reg, 
 	int64_t off = native_off(b, base, a->off);
 
 	if (a->index != INDEX_NONE && base == FP) {
-		EMIT(b, ADDI, 1, TMP2, a64_frame_reg(b->frame), a64_frame_off(b->frame), 0);
 		base = TMP2;
+		a64_mov_reg(b, false, base, FP);
 	}
 	if (a->index != INDEX_NONE)
 		a64_put(b, k->index,
