@@ -34,6 +34,18 @@ struct frame {
 /* The innermost run of this thread, for callbacks. */
 static __thread struct run *run_now;
 
+/* Who looks on, on this thread. */
+static __thread struct {
+	interp_watch_fn fn;
+	void *arg;
+} watch;
+
+void interp_watch(interp_watch_fn fn, void *arg)
+{
+	watch.fn = fn;
+	watch.arg = arg;
+}
+
 static void fail(struct frame *f, int err)
 {
 	if (!f->run->err)
@@ -342,6 +354,13 @@ static void (*const steps[])(struct frame *f, const struct op *op) = {
 	[FORM_NOSPEC] = step_nospec,
 };
 
+static int watch_tell(struct frame *f)
+{
+	const struct interp_at at = { f->u, f->pc, f->run->depth - 1, f->r, f->stack };
+
+	return watch.fn(watch.arg, &at);
+}
+
 static void step(struct frame *f)
 {
 	const struct op *op;
@@ -352,6 +371,12 @@ static void step(struct frame *f)
 		return fail(f, -ELOOP);
 	if (f->run->ops_left != UINT64_MAX)
 		f->run->ops_left--;
+	if (__builtin_expect(watch.fn != NULL, 0)) {
+		int err = watch_tell(f);
+
+		if (err)
+			return fail(f, err);
+	}
 	op = &f->u->ops[f->pc++];
 	if (op->mode & OP_ARENA && !f->u->arena)
 		return fail(f, -EINVAL);

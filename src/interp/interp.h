@@ -24,6 +24,20 @@ enum {
 	INTERP_MAY_GOTO = 8 * 1024 * 1024, /* how often a frame's may_goto ops go on */
 };
 
+/* What an op is about to run on. r and stack are good while the frame lives. */
+struct interp_at {
+	const struct unit *u;
+	uint32_t op;
+	uint32_t depth; /* frames below this one, callbacks' included */
+	uint64_t *r;	/* BPF_REGS values; may be changed */
+	uint8_t *stack; /* BPF_STACK bytes */
+};
+
+/* From now on `fn` is called before each op that this thread runs; what it returns, when not 0,
+ * ends the run as an error does. NULL: no more. */
+typedef int (*interp_watch_fn)(void *arg, const struct interp_at *at);
+void interp_watch(interp_watch_fn fn, void *arg);
+
 /* Runs u from op 0 with r1-r5 = args; *r0 is the result. Tail calls and callbacks included.
  * opts may be NULL. 0 or
  *   -ELOOP       max_ops is used up

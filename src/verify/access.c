@@ -62,11 +62,12 @@ static void live_join(struct ver *v, struct reg *cur, const struct reg *old)
 	live_walk(v, cur, cur, was);
 }
 
-static void live_join_frame(struct ver *v, struct frame *cur, const struct frame *old, bool outer)
+static void live_join_frame(struct ver *v, struct frame *cur, const struct frame *old,
+			    unsigned first)
 {
 	uint32_t n = cur->n_slots < old->n_slots ? cur->n_slots : old->n_slots;
 
-	for (unsigned i = outer ? 6 : 0; i < BPF_FP; i++)
+	for (unsigned i = first; i < BPF_FP; i++)
 		live_join(v, &cur->r[i], &old->r[i]);
 	for (uint32_t k = 0; k < n; k++)
 		live_join(v, &cur->slot[k].spill, &old->slot[k].spill);
@@ -75,7 +76,7 @@ static void live_join_frame(struct ver *v, struct frame *cur, const struct frame
 int live_propagate(struct ver *v, const struct state *old)
 {
 	for (uint32_t i = 0; i <= old->top; i++)
-		live_join_frame(v, v->cur->frame[i], old->frame[i], i < old->top);
+		live_join_frame(v, v->cur->frame[i], old->frame[i], frame_first_reg(old, i));
 	return 0;
 }
 

@@ -186,6 +186,9 @@ static int explore_op(struct ver *v)
 	if (++v->insns > INSN_LIMIT)
 		return fail(v, -E2BIG, "BPF program is too large. Processed %u insn", v->insns);
 	v->cur->last_op = v->prev;
+	err = v->in->watch ? v->in->watch->reach(v->in->watch->arg, v->op, v->cur) : 0;
+	if (err)
+		return err;
 	if (v->point[v->op].prune) {
 		err = prune_visit(v);
 		if (err > 0)

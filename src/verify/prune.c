@@ -93,8 +93,10 @@ static void states_clean(struct ver *v)
 	}
 }
 
-static void seen_free_one(struct seen *s)
+static void seen_free_one(struct ver *v, struct seen *s)
 {
+	if (v->in->watch)
+		v->in->watch->forget(v->in->watch->arg, &s->state);
 	state_clear(&s->state);
 	mem_free(s);
 }
@@ -106,14 +108,14 @@ void seen_free(struct ver *v)
 			struct seen *s = v->seen[i];
 
 			v->seen[i] = s->next;
-			seen_free_one(s);
+			seen_free_one(v, s);
 		}
 	}
 	while (v->evicted) {
 		struct seen *s = v->evicted;
 
 		v->evicted = s->next;
-		seen_free_one(s);
+		seen_free_one(v, s);
 	}
 }
 
@@ -124,7 +126,7 @@ static void seen_evict(struct ver *v, struct seen **at)
 
 	*at = s->next;
 	if (!s->state.branches && !s->state.used_as_loop_entry) {
-		seen_free_one(s);
+		seen_free_one(v, s);
 		v->peak_states--;
 		return;
 	}
@@ -210,6 +212,8 @@ static int hit(struct ver *v, struct seen *s)
 		err = hist_push(v, &h);
 	if (!err)
 		err = precise_propagate(v, &s->state);
+	if (!err && v->in->watch)
+		v->in->watch->prune(v->in->watch->arg, v->cur, &s->state);
 	return err ? err : 1;
 }
 
@@ -224,8 +228,7 @@ static void reg_link(struct reg *cur, struct reg *kept)
 	cur->live = 0;
 }
 
-/* cur goes on as a child of the state that was kept. Of outer frames only what calls preserve is
- * linked; the rest cannot be read any more. */
+/* cur goes on as a child of the state that was kept. */
 static void state_link(struct state *cur, struct state *kept)
 {
 	for (uint32_t i = 0; i <= cur->top; i++) {
@@ -233,7 +236,7 @@ static void state_link(struct state *cur, struct state *kept)
 
 		for (unsigned r = 0; r < BPF_REGS; r++)
 			c->r[r].live = 0;
-		for (unsigned r = i < cur->top ? 6 : 0; r < BPF_FP; r++)
+		for (unsigned r = frame_first_reg(cur, i); r < BPF_FP; r++)
 			reg_link(&c->r[r], &k->r[r]);
 		for (uint32_t n = 0; n < c->n_slots; n++)
 			reg_link(&c->slot[n].spill, &k->slot[n].spill);

@@ -129,6 +129,7 @@ struct state {
 	uint32_t may_goto;	     /* how often taken on this path */
 	uint32_t callback_unroll;
 	uint32_t dfs_depth;
+	uint32_t watch;		  /* verify_watch's */
 	struct state *loop_entry; /* the outermost state of a loop that this state is part of */
 	bool used_as_loop_entry;
 	bool cleaned;
@@ -147,6 +148,13 @@ void state_pop_frame(struct state *s);
 static inline struct frame *state_top(const struct state *s)
 {
 	return s->frame[s->top];
+}
+
+/* The first register of frame i that may still be read: a call preserves r6 and up, but a
+ * callback's end goes back to the call, which reads its arguments once more. */
+static inline unsigned frame_first_reg(const struct state *s, uint32_t i)
+{
+	return i < s->top && !s->frame[i + 1]->callback ? 6 : 0;
 }
 
 /* Room for the stack down to -(n * 8). */

@@ -35,6 +35,20 @@ struct verify_sub {
 enum special { SPECIAL_LOCK, SPECIAL_TIMER, SPECIAL_WORK, VERIFY_SPECIALS };
 /* Begins each line of our own explanation of a refusal, behind the kernel's lines in the log. */
 #define EXPLAIN_MARK "; skep: "
+
+struct state;
+
+/* Whoever looks on: tests that hold what runs against what was known (tests/verify/cover.h). All
+ * members are set. state.watch is theirs; copies of a state have it too. */
+struct verify_watch {
+	void *arg;
+	/* Exploration reaches op in state s. What it returns, if not 0, ends it. */
+	int (*reach)(void *arg, uint32_t op, struct state *s);
+	/* The walk of s ends here: the kept state `by` covers it. */
+	void (*prune)(void *arg, const struct state *s, const struct state *by);
+	/* A kept state goes. What was read of it and what of it is precise is final now. */
+	void (*forget)(void *arg, const struct state *kept);
+};
 enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
 
 struct verify_input {
@@ -45,7 +59,8 @@ struct verify_input {
 	bool sleepable;
 	bool key_facts;	    /* look for constant keys of look-ups, at some cost in states */
 	unsigned log_level; /* LOG_* */
-	const struct verify_sub *subs; /* unit.n_subs rows, or NULL */
+	const struct verify_sub *subs;	  /* unit.n_subs rows, or NULL */
+	const struct verify_watch *watch; /* NULL: nobody */
 	/* Offsets in a map's value of struct bpf_spin_lock, bpf_timer and bpf_wq (enum special),
 	 * UINT32_MAX where there is none. NULL: no map has any. */
 	void (*map_special)(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS]);
