@@ -196,6 +196,7 @@ static int run_once(struct cover *cover, struct facts *facts, const struct unit 
 	struct packet_run pr = { 0 };
 	struct packet_result res = { 0 };
 	uint8_t bytes[PACKET_ROOM];
+	struct slot_run hold;
 	uint32_t n;
 	int err;
 
@@ -204,9 +205,11 @@ static int run_once(struct cover *cover, struct facts *facts, const struct unit 
 	r.facts = facts;
 	r.poison = poisoned;
 	r.rng = seed;
-	slot_enter();
+	err = slot_hold(&hold);
+	if (err)
+		return err;
 	maps_fill(&r.rng);
-	slot_leave();
+	slot_drop(&hold);
 	n = packet_make(&r.rng, bytes);
 	err = packet_run_open(&pr, &p);
 	if (err)
