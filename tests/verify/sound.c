@@ -139,7 +139,6 @@ static bool maps_make(void)
 
 		if (map_create(&d, &maps[i]))
 			return false;
-		maps[i]->spin_lock_off = maps[i]->timer_off = maps[i]->work_off = UINT32_MAX;
 	}
 	return true;
 }
@@ -192,7 +191,7 @@ static int run_once(struct cover *cover, struct facts *facts, const struct unit 
 		    bool poisoned, struct result *out)
 {
 	static struct run r;
-	struct prog p = { .type = prog.type, .loaded = u, .xlated = u };
+	struct prog p = { .type = prog.type, .xlated = u };
 	struct packet_run pr = { 0 };
 	struct packet_result res = { 0 };
 	uint8_t bytes[PACKET_ROOM];
