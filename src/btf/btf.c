@@ -112,10 +112,11 @@ static int btf_obj_parse(struct btf_obj *b, struct report *log)
 	err = btf_obj_metas(b, b->data + h.hdr_len + h.type_off, h.type_len, log);
 	if (!err)
 		err = btf_obj_resolve(b, log);
-	return err ? err : btf_obj_locks(b);
+	return err || b->kernel ? err : btf_obj_locks(b);
 }
 
-int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf_obj **out)
+static int btf_obj_make(const void *data, uint32_t size, bool kernel, struct report *log,
+			struct btf_obj **out)
 {
 	struct btf_obj *b;
 	int err;
@@ -127,6 +128,7 @@ int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf
 		return -ENOMEM;
 	obj_init(&b->obj, OBJ_BTF, btf_obj_free);
 	b->size = size;
+	b->kernel = kernel;
 	b->data = mem_dup(data, size);
 	err = b->data ? btf_obj_parse(b, log) : -ENOMEM;
 	if (err) {
@@ -135,6 +137,16 @@ int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf
 	}
 	*out = b;
 	return 0;
+}
+
+int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf_obj **out)
+{
+	return btf_obj_make(data, size, false, log, out);
+}
+
+int btf_obj_load_kernel(const void *data, uint32_t size, struct report *log, struct btf_obj **out)
+{
+	return btf_obj_make(data, size, true, log, out);
 }
 
 const struct btf_type *btf_obj_type(const struct btf_obj *b, uint32_t id)

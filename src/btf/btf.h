@@ -35,12 +35,17 @@ struct btf_obj {
 	const char *strings;
 	uint32_t strings_size;
 	uint64_t *sizes; /* size in bytes of each type, modifiers resolved, or BTF_NO_SIZE */
+	bool kernel;	 /* btf_obj_load_kernel */
 	uint32_t *bases; /* each type with modifiers and typedefs taken off */
 };
 
 /* Checks and copies. -EINVAL, -E2BIG, -EEXIST (a loop), -ENOTSUPP (a newer header), with the
  * kernel's words in `log`. One reference for the caller. */
 int btf_obj_load(const void *data, uint32_t size, struct report *log, struct btf_obj **out);
+
+/* The same for a kernel's own types. That kernel may be newer than what bpf(2) here follows: tags
+ * may be attributes (kind_flag). */
+int btf_obj_load_kernel(const void *data, uint32_t size, struct report *log, struct btf_obj **out);
 
 static inline struct btf_obj *btf_obj_of(struct obj *o)
 {

@@ -208,7 +208,8 @@ static int meta_check(const struct meta *m, const struct kind_row *row)
 {
 	if ((row->flags & VLEN_0) && btf_vlen_of(m->t))
 		return meta_fail(m, "vlen != 0");
-	if (!(row->flags & KFLAG) && BTF_INFO_KFLAG(m->t->info))
+	if (!(row->flags & KFLAG) && BTF_INFO_KFLAG(m->t->info) &&
+	    !(m->b->kernel && row->name == NAME_TEXT))
 		return meta_fail(m, "Invalid btf_info kind_flag");
 	if (!name_ok(m, row->name))
 		return meta_fail(m, row->name == NAME_TEXT ? "Invalid value" : "Invalid name");

@@ -41,6 +41,9 @@ enum helper_btf {
 	BTF_TYPES
 };
 
+/* Iterators that programs step through themselves. */
+enum iter_type { ITER_NONE, ITER_NUM, ITER_BITS };
+
 /* An argument's type: kind (bits 0-7), flags (8-23), and a number (24-31): the size of a fixed
  * block, or the enum helper_btf of a typed pointer. */
 enum helper_arg_kind {
@@ -69,6 +72,9 @@ enum helper_arg_kind {
 	ARG_CONST_STR,	 /* NUL-terminated string in a read-only map */
 	ARG_TIMER,	 /* struct bpf_timer in a map value */
 	ARG_DYNPTR,	 /* struct bpf_dynptr on the stack */
+	/* of kfuncs only */
+	ARG_ITER,	/* struct bpf_iter_* (ARG_NUMBER: enum iter_type) on the stack */
+	ARG_CONST_SIZE, /* known constant: size of the argument before, and of what is returned */
 	ARG_KINDS
 };
 
@@ -116,6 +122,16 @@ enum helper_arg {
 	ARG_DYNPTR_RD = ARG_DYNPTR | ARGF_RDONLY,
 	ARG_DYNPTR_LOCAL_OUT = ARG_DYNPTR | ARGF_LOCAL | ARG_OUT_FLAGS,
 	ARG_DYNPTR_RINGBUF_OUT = ARG_DYNPTR | ARGF_RINGBUF | ARG_OUT_FLAGS,
+	ARG_DYNPTR_OUT = ARG_DYNPTR | ARG_OUT_FLAGS,
+	ARG_DYNPTR_SKB_OUT = ARG_DYNPTR | ARGF_SKB | ARG_OUT_FLAGS,
+	ARG_DYNPTR_XDP_OUT = ARG_DYNPTR | ARGF_XDP | ARG_OUT_FLAGS,
+	ARG_BUFFER = ARG_MEM | ARGF_OR_NULL,
+	ARG_ITER_NUM = ARG_ITER | ITER_NUM << 24,
+	ARG_ITER_NUM_OUT = ARG_ITER_NUM | ARG_OUT_FLAGS,
+	ARG_ITER_NUM_RELEASE = ARG_ITER_NUM | ARGF_RELEASE,
+	ARG_ITER_BITS = ARG_ITER | ITER_BITS << 24,
+	ARG_ITER_BITS_OUT = ARG_ITER_BITS | ARG_OUT_FLAGS,
+	ARG_ITER_BITS_RELEASE = ARG_ITER_BITS | ARGF_RELEASE,
 	ARG_DYNPTR_RINGBUF_RELEASE = ARG_DYNPTR | ARGF_RINGBUF | ARGF_RELEASE,
 	ARG_BTF_TASK = ARG_TYPED(BTF_TASK),
 	ARG_BTF_TASK_OR_NULL = ARG_TYPED(BTF_TASK) | ARGF_OR_NULL,
@@ -145,6 +161,8 @@ enum helper_ret_kind {
 	RET_PERCPU,	 /* the variable of the PERCPU_BTF argument: memory or typed, read-only */
 	RET_BTF,	 /* typed pointer to ARG_NUMBER */
 	RET_KPTR,	 /* typed pointer as the kptr field of the KPTR_DEST argument holds */
+	RET_SLICE,	 /* CONST_SIZE bytes of the dynptr */
+	RET_RDONLY,	 /* as many bytes as bits 24-31 say, not to be written */
 };
 
 enum { RETF_OR_NULL = 1 << 8, RETF_TRUSTED = 1 << 9 };
@@ -158,6 +176,8 @@ enum helper_ret {
 	RET_RINGBUF_MEM_OR_NULL = RET_RINGBUF_MEM | RETF_OR_NULL,
 	RET_DYNPTR_MEM_OR_NULL = RET_DYNPTR_MEM | RETF_OR_NULL,
 	RET_PERCPU_OR_NULL = RET_PERCPU | RETF_OR_NULL,
+	RET_SLICE_OR_NULL = RET_SLICE | RETF_OR_NULL,
+	RET_RDONLY_4_OR_NULL = RET_RDONLY | RETF_OR_NULL | 4 << 24,
 	RET_KPTR_OR_NULL = RET_KPTR | RETF_OR_NULL,
 	RET_BTF_TASK = RET_TYPED(BTF_TASK) | RETF_TRUSTED,
 	RET_BTF_PT_REGS = RET_TYPED(BTF_PT_REGS),

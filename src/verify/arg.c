@@ -76,7 +76,7 @@ static int range_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg, ui
 enum { SIZE_MAX_ARG = 1 << 29 };
 
 /* Register n holds the size of the memory that n - 1 points to. */
-static int size_arg(struct ver *v, struct call *c, unsigned n, bool zero_ok)
+int size_arg(struct ver *v, struct call *c, unsigned n, bool zero_ok)
 {
 	const struct reg *r = reg(v, n);
 	int err;

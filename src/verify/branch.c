@@ -265,31 +265,6 @@ struct state *state_before(struct ver *v, const struct state *from, uint32_t op)
 	return NULL;
 }
 
-static void widen_one(const struct reg *old, struct reg *cur)
-{
-	if (old->kind != KIND_SCALAR || cur->kind != KIND_SCALAR || old->precise || cur->precise)
-		return;
-	if (__builtin_memcmp(&old->s, &cur->s, sizeof(cur->s)) || old->id != cur->id)
-		reg_set_unknown(cur);
-}
-
-/* Numbers that have decided nothing so far and that change from round to round may be anything:
- * so a loop without a known end converges. */
-void state_widen(const struct state *old, struct state *cur)
-{
-	for (uint32_t i = 0; old && i <= old->top && i <= cur->top; i++) {
-		const struct frame *a = old->frame[i];
-		struct frame *b = cur->frame[i];
-
-		for (unsigned n = 0; n < BPF_REGS; n++)
-			widen_one(&a->r[n], &b->r[n]);
-		for (uint32_t k = 0; k < a->n_slots && k < b->n_slots; k++) {
-			if (slot_is_spill(&a->slot[k]) && slot_is_spill(&b->slot[k]))
-				widen_one(&a->slot[k].spill, &b->slot[k].spill);
-		}
-	}
-}
-
 /* Goes on into the loop once more later, and leaves it now. */
 static int jump_may(struct ver *v)
 {

@@ -68,6 +68,12 @@ static int call_allowed(struct ver *v, uint32_t id, struct call *c)
 		return fail(v, -EINVAL, "function calls are not allowed while holding a lock");
 	if (h->flags & HELPER_SLEEPS && !v->in->sleepable)
 		return fail(v, -EINVAL, "helper call might sleep in a non-sleepable prog");
+	if (h->flags & HELPER_SLEEPS && (v->cur->rcu || v->cur->preempt))
+		return fail(v, -EINVAL, "sleepable helper bpf_%s#%u in %s region", h->name, id,
+			    v->cur->rcu ? "rcu_read_lock" : "non-preemptible");
+	if (id == BPF_FUNC_tail_call && (v->cur->rcu || v->cur->preempt))
+		return fail(v, -EINVAL, "tail_call cannot be used inside %s-ed region",
+			    v->cur->rcu ? "bpf_rcu_read_lock" : "bpf_preempt_disable");
 	return 0;
 }
 

@@ -5,8 +5,6 @@
  */
 #include "verify/ver.h"
 
-#include <string.h>
-
 enum { HALVES = 2 };
 
 const char *dyn_text(enum dyn_type type)
@@ -34,30 +32,12 @@ static enum dyn_type arg_type(uint32_t arg)
 				    : DYN_NONE;
 }
 
-/* The upper slot of the dynptr that r points to, -1 with a message when none can lie there. */
 static int slot_find(struct ver *v, const struct reg *r)
 {
-	int64_t off = r->off + (int64_t)r->s.d.val;
-
-	if (!scalar_is_one(&r->s)) {
-		fail(v, -EINVAL, "dynptr has to be at a constant offset");
-		return -1;
-	}
-	if (off % 8 || off > -8 * HALVES || off < -BPF_STACK) {
-		fail(v, -EINVAL, "cannot pass in dynptr at an offset=%d", (int)off);
-		return -1;
-	}
-	return (int)(-off / 8 - 1);
+	return object_slot(v, r, "dynptr", HALVES);
 }
 
 /* -- the end of a dynptr */
-
-static void half_clear(struct ver *v, struct slot *s)
-{
-	memset(s->type, SLOT_NONE, sizeof(s->type));
-	reg_set_none(&s->spill);
-	s->spill.live |= LIVE_WRITTEN;
-}
 
 static void slice_end(struct reg *r, void *arg)
 {
@@ -71,14 +51,12 @@ int dynptr_overwrite(struct ver *v, struct frame *f, uint32_t k)
 {
 	uint32_t upper, id;
 
-	if (!slot_is_dynptr(&f->slot[k]))
-		return 0;
 	if (f->slot[k].spill.ref)
 		return fail(v, -EINVAL, "cannot overwrite referenced dynptr");
 	upper = f->slot[k].spill.first ? k : k + 1;
 	id = f->slot[k].spill.id;
-	half_clear(v, &f->slot[upper]);
-	half_clear(v, &f->slot[upper - 1]);
+	object_end(&f->slot[upper]);
+	object_end(&f->slot[upper - 1]);
 	state_each_reg(v->cur, slice_end, &id);
 	return 0;
 }
@@ -94,7 +72,7 @@ void dynptr_end(struct ver *v, const struct call *c)
 
 			if (!slot_is_dynptr(&f->slot[k]) || f->slot[k].spill.ref != c->dynptr.ref)
 				continue;
-			half_clear(v, &f->slot[k]);
+			object_end(&f->slot[k]);
 			state_each_reg(v->cur, slice_end, &id);
 		}
 	}
@@ -102,29 +80,17 @@ void dynptr_end(struct ver *v, const struct call *c)
 
 /* -- arguments */
 
-static void half_set(struct slot *s, const struct reg *r, bool first)
-{
-	memset(s->type, SLOT_DYNPTR, sizeof(s->type));
-	reg_set(&s->spill, r);
-	s->spill.first = first;
-	s->spill.live |= LIVE_WRITTEN;
-}
-
 /* The helper fills the slots. */
 static int out_arg(struct ver *v, struct call *c, unsigned n, enum dyn_type type)
 {
 	const struct reg *r = reg(v, n);
 	struct reg d = { .kind = KIND_DYNPTR, .dyn = (uint8_t)type, .s = scalar_one(0) };
-	int k = r->kind == KIND_STACK ? slot_find(v, r) : -1, err = 0;
+	int k = r->kind == KIND_STACK ? slot_find(v, r) : -1, err;
 	struct frame *f;
 
 	if (k < 0)
 		return fail(v, -EINVAL, "Dynptr has to be an uninitialized dynptr");
-	for (int i = 0; !err && i < 8 * HALVES; i += 8) {
-		struct access a = { .off = i, .size = 8, .write = true, .reg = -1, .helper = true };
-
-		err = mem_access(v, n, &a);
-	}
+	err = object_clear(v, n, HALVES);
 	if (err)
 		return err;
 	f = v->cur->frame[r->frame];
@@ -133,8 +99,8 @@ static int out_arg(struct ver *v, struct call *c, unsigned n, enum dyn_type type
 		d.ref = c->dynptr.ref; /* a copy of a counted one */
 	else if (is_counted((uint8_t)type) && refs_add(&v->cur->refs, d.ref = id_new(v), v->op))
 		return -ENOMEM;
-	half_set(&f->slot[k], &d, true);
-	half_set(&f->slot[k - 1], &d, false);
+	object_set(&f->slot[k], SLOT_DYNPTR, &d, true);
+	object_set(&f->slot[k - 1], SLOT_DYNPTR, &d, false);
 	v->scratched_slots |= 3ull << (k - 1);
 	return 0;
 }

@@ -142,10 +142,17 @@ static const struct reg *slot_number(const struct slot *s)
 
 static bool byte_covers(uint8_t old, uint8_t cur, enum match how)
 {
-	if (how != MATCH_SAFE || cur == SLOT_DYNPTR)
+	if (how != MATCH_SAFE || cur == SLOT_DYNPTR || cur == SLOT_ITER)
 		return old == cur;
 	/* Uninitialised bytes may be read as unknown numbers. */
 	return old == SLOT_NONE || old == SLOT_MISC || old == cur;
+}
+
+/* How many rounds it has made does not count. */
+static bool iter_same(struct idmap *m, const struct reg *old, const struct reg *cur)
+{
+	return old->iter == cur->iter && old->first == cur->first && old->drained == cur->drained &&
+	       ids_match(m, old->ref, cur->ref);
 }
 
 static bool slot_covers(struct idmap *m, const struct slot *old, const struct slot *cur,
@@ -165,6 +172,8 @@ static bool slot_covers(struct idmap *m, const struct slot *old, const struct sl
 		if (!byte_covers(old->type[i], cur->type[i], how))
 			return false;
 	}
+	if (slot_is_iter(old))
+		return iter_same(m, &old->spill, &cur->spill);
 	if (slot_is_dynptr(old))
 		return exact(m, &old->spill, &cur->spill);
 	if (!slot_is_spill(old))
@@ -205,7 +214,8 @@ bool state_equal(struct ver *v, struct state *old, struct state *cur, enum match
 {
 	struct idmap m;
 
-	if (old->top != cur->top || old->lock != cur->lock)
+	if (old->top != cur->top || old->lock != cur->lock || old->rcu != cur->rcu ||
+	    old->preempt != cur->preempt)
 		return false;
 	m.n = 0;
 	m.temp = v->id_gen;
@@ -216,4 +226,32 @@ bool state_equal(struct ver *v, struct state *old, struct state *cur, enum match
 			return false;
 	}
 	return refs_match(&m, &old->refs, &cur->refs);
+}
+
+static void widen_one(struct idmap *m, const struct reg *old, struct reg *cur)
+{
+	if (old->kind != KIND_SCALAR || cur->kind != KIND_SCALAR || old->precise || cur->precise)
+		return;
+	if (!exact(m, old, cur))
+		reg_set_unknown(cur);
+}
+
+/* Numbers that have decided nothing so far and that change from round to round may be anything:
+ * so a loop without a known end converges. */
+void state_widen(const struct state *old, struct state *cur)
+{
+	struct idmap m;
+
+	m.n = 0;
+	for (uint32_t i = 0; old && i <= old->top && i <= cur->top; i++) {
+		const struct frame *a = old->frame[i];
+		struct frame *b = cur->frame[i];
+
+		for (unsigned n = 0; n < BPF_REGS; n++)
+			widen_one(&m, &a->r[n], &b->r[n]);
+		for (uint32_t k = 0; k < a->n_slots && k < b->n_slots; k++) {
+			if (slot_is_spill(&a->slot[k]) && slot_is_spill(&b->slot[k]))
+				widen_one(&m, &a->slot[k].spill, &b->slot[k].spill);
+		}
+	}
 }

@@ -171,7 +171,7 @@ static void log_live(struct ver *v, uint8_t live)
 
 static void log_slot(struct ver *v, uint32_t frame, uint32_t k, const struct slot *slot)
 {
-	static const char letter[] = { '?', 'r', 'm', '0', 'd' };
+	static const char letter[] = { '?', 'r', 'm', '0', 'd', 'i' };
 	char types[9] = "";
 	bool any = false, part = false;
 
@@ -193,6 +193,14 @@ static void log_slot(struct ver *v, uint32_t frame, uint32_t k, const struct slo
 	log_reg(v, frame, &slot->spill);
 }
 
+static void log_iter(struct ver *v, uint32_t k, const struct reg *r)
+{
+	note(v, " fp%d", -((int)k + 1) * 8);
+	log_live(v, r->live);
+	note(v, "=iter_%s(ref_id=%u,state=%s,depth=%u)", iter_name(r->iter), r->ref,
+	     r->drained ? "drained" : "active", r->n);
+}
+
 static void log_dynptr(struct ver *v, uint32_t k, const struct reg *r)
 {
 	bool first = true;
@@ -205,6 +213,17 @@ static void log_dynptr(struct ver *v, uint32_t k, const struct reg *r)
 	if (r->ref)
 		note(v, "%sref_id=%u", comma(&first), r->ref);
 	note(v, ")");
+}
+
+/* An object is printed once, for its first slot. */
+static void log_place(struct ver *v, uint32_t frame, uint32_t k, const struct slot *s)
+{
+	if (!slot_is_dynptr(s) && !slot_is_iter(s))
+		log_slot(v, frame, k, s);
+	else if (s->spill.first && slot_is_iter(s))
+		log_iter(v, k, &s->spill);
+	else if (s->spill.first)
+		log_dynptr(v, k, &s->spill);
 }
 
 void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all)
@@ -224,10 +243,7 @@ void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all)
 	for (uint32_t k = 0; k < f->n_slots; k++) {
 		if (!all && !(v->scratched_slots >> k & 1))
 			continue;
-		if (!slot_is_dynptr(&f->slot[k]))
-			log_slot(v, frame, k, &f->slot[k]);
-		else if (f->slot[k].spill.first)
-			log_dynptr(v, k, &f->slot[k].spill);
+		log_place(v, frame, k, &f->slot[k]);
 	}
 	for (uint32_t i = 0; i < s->refs.n; i++)
 		note(v, "%s%u", i ? "," : " refs=", s->refs.id[i]);

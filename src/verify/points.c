@@ -24,7 +24,10 @@ static void point_after_call(struct ver *v, uint32_t i)
 static void point_call(struct ver *v, uint32_t i)
 {
 	uint32_t cb = helper_callbacks(&v->u->ops[i]);
+	const struct kfunc *k = kfunc_at(v, i);
 
+	if (k && k->flags & KFUNC_NEXT)
+		v->point[i].iter = v->point[i].prune = v->point[i].force = v->point[i].jump = true;
 	if (cb)
 		v->point[i].prune = true;
 	if (cb && cb != BPF_FUNC_timer_set_callback)

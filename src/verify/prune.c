@@ -174,13 +174,20 @@ static enum verdict unfinished(struct ver *v, struct seen *s, bool force, bool *
 		loop_enter(cur, old);
 		return HIT;
 	}
+	if (v->point[v->op].iter) {
+		if (!state_equal(v, old, cur, MATCH_WITHIN) || !iter_runs(v))
+			return MISS;
+		loop_enter(cur, old);
+		return HIT;
+	}
 	if (v->point[v->op].callback)
 		return state_equal(v, old, cur, MATCH_WITHIN) ? HIT : MISS;
 	/* A timer's callback that was entered anew; the state before has not come to its end. */
 	if (cur->frame[0]->async && old->frame[0]->async_entry != cur->frame[0]->async_entry)
 		return MISS;
 	if (may_loop(old, cur) && old->may_goto == cur->may_goto &&
-	    old->callback_unroll == cur->callback_unroll && state_equal(v, old, cur, MATCH_EXACT)) {
+	    old->callback_unroll == cur->callback_unroll && !iter_depths_differ(old, cur) &&
+	    state_equal(v, old, cur, MATCH_EXACT)) {
 		loop_refuse(v, old);
 		return REFUSE;
 	}

@@ -73,7 +73,7 @@ static int bounds_check(struct ver *v, unsigned addr, int32_t off, uint32_t size
 
 static bool byte_readable(struct frame *f, int64_t off)
 {
-	return *byte_at(f, off) != SLOT_DYNPTR;
+	return *byte_at(f, off) != SLOT_DYNPTR && *byte_at(f, off) != SLOT_ITER;
 }
 
 static void read_bytes(struct ver *v, struct frame *f, int64_t min, int64_t max, int dst)
@@ -252,7 +252,7 @@ static int write_fixed(struct ver *v, uint8_t frame, int64_t off, const struct a
 	int err = 0;
 
 	slot_scratch(v, slot_at(off));
-	err = dynptr_overwrite(v, f, slot_at(off));
+	err = object_overwrite(v, f, slot_at(off));
 	if (err)
 		return err;
 	if (r && reg_is_ptr(r))
@@ -275,7 +275,7 @@ static int write_varying(struct ver *v, unsigned addr, int32_t off, const struct
 	bool used = false;
 
 	for (int64_t i = off + r->s.d.smin; i < off + r->s.d.smax + a->size; i++) {
-		int err = dynptr_overwrite(v, f, slot_at(i));
+		int err = object_overwrite(v, f, slot_at(i));
 
 		if (err)
 			return err;
@@ -328,7 +328,7 @@ static void clobber(struct slot *s, uint8_t *type)
 static int raw_check(struct ver *v, struct frame *f, int64_t min, int64_t max)
 {
 	for (int64_t i = min; i < max; i++) {
-		if (!byte_readable(f, i))
+		if (*byte_at(f, i) == SLOT_DYNPTR)
 			return fail(v, -EACCES, "potential write to dynptr at off=%d disallowed",
 				    (int)i);
 	}

@@ -52,12 +52,14 @@ struct reg {
 	uint8_t frame;	 /* KIND_STACK: whose stack */
 	uint8_t precise; /* number: its value decided something */
 	uint8_t dyn;	 /* enum dyn_type, of a dynptr or of memory got from one */
-	uint8_t first;	 /* half of a dynptr: the upper slot, where pointers to it point */
+	uint8_t iter;	 /* enum iter_type, of a slot of an iterator */
+	uint8_t first;	 /* slot of an object: the one that pointers to it point to */
+	uint8_t drained; /* iterator: it has given NULL */
 	int32_t off;	 /* bytes, known part of a pointer's offset; s is the unknown part */
 	uint32_t id;	 /* equal ids: equal values (numbers), null-ness or packet offset */
 	uint32_t ref;	 /* id of the reference that the pointer stands for, 0: none */
 	uint32_t n;	 /* packet: bytes known to exist from offset 0, or PKT_AT_END, PKT_BEYOND;
-			  * MEM, BUF: size; FUNC: subprogram */
+			  * MEM, BUF: size; FUNC: subprogram; ITER: rounds */
 	uint32_t dyn_id; /* memory from a dynptr: the dynptr's id */
 	uint32_t uid;	 /* of an inner map: which look-up it came from */
 	uint32_t def;	 /* 1 + op that defined only the low half, 0: the whole was defined */
@@ -66,13 +68,13 @@ struct reg {
 	struct scalar s;
 };
 
-enum slot_type { SLOT_NONE, SLOT_SPILL, SLOT_MISC, SLOT_ZERO, SLOT_DYNPTR };
+enum slot_type { SLOT_NONE, SLOT_SPILL, SLOT_MISC, SLOT_ZERO, SLOT_DYNPTR, SLOT_ITER };
 
 /* Eight bytes of stack. The byte at `off` is type[(-off - 1) % 8] of slot (-off - 1) / 8. */
 struct slot {
 	uint8_t type[8];
-	struct reg spill; /* when type[7] (the lowest byte) is SLOT_SPILL or (KIND_DYNPTR: one
-			   * half of it) SLOT_DYNPTR */
+	struct reg spill; /* when type[7] (the lowest byte) is SLOT_SPILL, SLOT_DYNPTR
+			   * (KIND_DYNPTR) or SLOT_ITER (KIND_ITER) */
 };
 
 struct frame {
@@ -126,6 +128,8 @@ struct state {
 	struct refs refs;
 	const struct map_desc *lock; /* map of the held bpf_spin_lock, NULL: none */
 	uint32_t lock_id;	     /* id of the value that it lies in */
+	uint32_t preempt;	     /* how often bpf_preempt_disable was called */
+	bool rcu;		     /* inside of bpf_rcu_read_lock */
 	uint32_t may_goto;	     /* how often taken on this path */
 	uint32_t callback_unroll;
 	uint32_t dfs_depth;
@@ -200,6 +204,11 @@ static inline bool slot_is_spill(const struct slot *s)
 static inline bool slot_is_dynptr(const struct slot *s)
 {
 	return s->type[7] == SLOT_DYNPTR;
+}
+
+static inline bool slot_is_iter(const struct slot *s)
+{
+	return s->type[7] == SLOT_ITER;
 }
 
 /* All 8 bytes are one spilled number. */

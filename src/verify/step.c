@@ -74,6 +74,9 @@ static int step_packet_load(struct ver *v)
 	if (v->cur->lock)
 		return fail(v, -EINVAL,
 			    "BPF_LD_[ABS|IND] cannot be used inside bpf_spin_lock-ed region");
+	if (v->cur->rcu || v->cur->preempt)
+		return fail(v, -EINVAL, "BPF_LD_[ABS|IND] cannot be used inside %s-ed region",
+			    v->cur->rcu ? "bpf_rcu_read_lock" : "bpf_preempt_disable");
 	if (reg(v, 6)->kind != KIND_CTX)
 		return fail(v, -EINVAL, "at the time of BPF_LD_ABS|IND R6 != pointer to skb");
 	if (op->code == OP_LDIND)
@@ -99,19 +102,19 @@ static int step_refuse(struct ver *v)
 int step(struct ver *v)
 {
 	static int (*const by_form[])(struct ver *v) = {
-		[FORM_ALU] = alu_step,		[FORM_NEG] = alu_step,
-		[FORM_MOV] = alu_step,		[FORM_END] = alu_step,
-		[FORM_LDIMM] = step_const,	[FORM_LDMAP] = step_map,
-		[FORM_LDFUNC] = step_func,	[FORM_LD] = mem_step,
-		[FORM_ST] = mem_step,		[FORM_LDABS] = step_packet_load,
-		[FORM_ATOMIC] = mem_step,	[FORM_ACQ] = mem_step,
-		[FORM_REL] = mem_step,		[FORM_JA] = branch_step,
-		[FORM_JCOND] = branch_step,	[FORM_MAYGOTO] = branch_step,
-		[FORM_CALL] = call_step,	[FORM_CALLSUB] = sub_step,
-		[FORM_CALLKFUNC] = step_refuse, [FORM_CALLX] = step_refuse,
-		[FORM_TAILCALL] = call_step,	[FORM_EXIT] = exit_step,
-		[FORM_CAST] = step_refuse,	[FORM_PERCPU] = step_refuse,
-		[FORM_NOSPEC] = step_refuse,	[FORM_THROW] = step_refuse,
+		[FORM_ALU] = alu_step,	       [FORM_NEG] = alu_step,
+		[FORM_MOV] = alu_step,	       [FORM_END] = alu_step,
+		[FORM_LDIMM] = step_const,     [FORM_LDMAP] = step_map,
+		[FORM_LDFUNC] = step_func,     [FORM_LD] = mem_step,
+		[FORM_ST] = mem_step,	       [FORM_LDABS] = step_packet_load,
+		[FORM_ATOMIC] = mem_step,      [FORM_ACQ] = mem_step,
+		[FORM_REL] = mem_step,	       [FORM_JA] = branch_step,
+		[FORM_JCOND] = branch_step,    [FORM_MAYGOTO] = branch_step,
+		[FORM_CALL] = call_step,       [FORM_CALLSUB] = sub_step,
+		[FORM_CALLKFUNC] = kfunc_step, [FORM_CALLX] = step_refuse,
+		[FORM_TAILCALL] = call_step,   [FORM_EXIT] = exit_step,
+		[FORM_CAST] = step_refuse,     [FORM_PERCPU] = step_refuse,
+		[FORM_NOSPEC] = step_refuse,   [FORM_THROW] = step_refuse,
 	};
 
 	return by_form[op_row(op_at(v))->form](v);

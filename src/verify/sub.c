@@ -71,6 +71,10 @@ static int call_global(struct ver *v, uint32_t sub)
 		return fail(v, -EINVAL,
 			    "global function calls are not allowed while holding a lock,\n"
 			    "use static function instead");
+	if (v->cur->preempt)
+		return fail(v, -EINVAL,
+			    "global function calls are not allowed with preemption disabled,\n"
+			    "use static function instead");
 	for (unsigned i = 0; !err && i < s->n_args; i++) {
 		err = reg(v, i + 1)->kind == KIND_NONE
 			  ? reg_read(v, i + 1, true)
@@ -284,7 +288,9 @@ int exit_step(struct ver *v)
 	v->jumps++;
 	if (!v->cur->top && v->cur->lock)
 		return fail(v, -EINVAL, "bpf_spin_unlock is missing");
-	err = refs_leak_check(v);
+	err = v->cur->top ? 0 : sections_check(v);
+	if (!err)
+		err = refs_leak_check(v);
 	if (err)
 		return err;
 	if (!v->cur->top)

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/report.h"
-#include "isa/helper.h"
+#include "isa/kfunc.h"
 #include "verify/state.h"
 
 enum { INSN_LIMIT = 1000000, JUMP_SEQ_LIMIT = 8192, VAR_OFF_MAX = 1 << 29 };
@@ -21,6 +21,7 @@ struct point {
 	bool force;    /* a state is always kept */
 	bool jump;     /* belongs into the history */
 	bool callback; /* calls a helper that calls back */
+	bool iter;     /* gives the next element of an iterator */
 };
 
 /* A kept state, in the list of its op. */
@@ -185,17 +186,20 @@ struct call {
 	struct helper h;
 	const struct reg *map; /* the argument that is a map, NULL: none */
 	struct reg map_reg;
-	uint32_t ref;		    /* reference among the arguments, 0: none */
-	uint32_t released;	    /* register whose reference is given up, 0: none */
-	uint32_t size;		    /* of the memory that is returned */
-	uint32_t max_size;	    /* most bytes of the last SIZE argument */
-	uint32_t sub;		    /* callback + 1 */
-	uint32_t timer;		    /* register of the timer, whose map is `map`; 0: none */
-	struct reg dynptr;	    /* the dynptr argument, KIND_NONE: none */
+	uint32_t ref;	    /* reference among the arguments, 0: none */
+	uint32_t released;  /* register whose reference is given up, 0: none */
+	uint32_t size;	    /* of the memory that is returned */
+	uint32_t max_size;  /* most bytes of the last SIZE argument */
+	uint32_t sub;	    /* callback + 1 */
+	uint32_t timer;	    /* register of the timer, whose map is `map`; 0: none */
+	struct reg dynptr;  /* the dynptr argument, KIND_NONE: none */
+	uint8_t iter_frame; /* where the iterator argument lies */
+	uint32_t iter_slot;
 	uint32_t raw_reg, raw_size; /* memory that is written during the call */
 };
 int call_step(struct ver *v);
 int args_check(struct ver *v, struct call *c);
+int size_arg(struct ver *v, struct call *c, unsigned n, bool zero_ok);
 bool is_sockmap(const struct map_desc *m);
 void key_note(struct fact *f, bool known, uint64_t key);
 bool map_fits(uint32_t helper, uint32_t map_type);
@@ -226,13 +230,24 @@ const uint8_t *map_constant(const struct ver *v, const struct map_desc *m);
 int string_arg(struct ver *v, unsigned n);
 int snprintf_check(struct ver *v);
 
-/* -- dynptr.c */
+/* -- object.c, dynptr.c, iter.c, kfunc.c */
+int object_slot(struct ver *v, const struct reg *r, const char *what, unsigned n);
+int object_clear(struct ver *v, unsigned addr, unsigned n);
+void object_set(struct slot *s, enum slot_type type, const struct reg *r, bool first);
+void object_end(struct slot *s);
+int object_overwrite(struct ver *v, struct frame *f, uint32_t k);
 int dynptr_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg);
-/* The slot is written to: a dynptr there ends, with its slices, unless it holds a reference. */
 int dynptr_overwrite(struct ver *v, struct frame *f, uint32_t k);
 void dynptr_end(struct ver *v, const struct call *c);
 void dynptr_callback_reg(struct ver *v, struct reg *r, enum dyn_type type);
 const char *dyn_text(enum dyn_type type);
+int iter_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg);
+int iter_next(struct ver *v, const struct call *c);
+bool iter_runs(const struct ver *v);
+bool iter_depths_differ(const struct state *old, const struct state *cur);
+const struct kfunc *kfunc_at(const struct ver *v, uint32_t i);
+int kfunc_step(struct ver *v);
+int sections_check(struct ver *v);
 
 /* -- points.c */
 int points_make(struct ver *v);

@@ -61,6 +61,9 @@ struct verify_input {
 	unsigned log_level; /* LOG_* */
 	const struct verify_sub *subs;	  /* unit.n_subs rows, or NULL */
 	const struct verify_watch *watch; /* NULL: nobody */
+	/* Name of the kernel function that a call's imm and off stand for, NULL: of none. NULL:
+	 * there are none. */
+	const char *(*kfunc_name)(int64_t imm, int32_t off);
 	/* Offsets in a map's value of struct bpf_spin_lock, bpf_timer and bpf_wq (enum special),
 	 * UINT32_MAX where there is none. NULL: no map has any. */
 	void (*map_special)(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS]);

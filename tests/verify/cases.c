@@ -95,6 +95,28 @@ static const struct map_desc maps[] = {
 
 enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
 
+/* Calls of kernel functions: kfunc 1, 2, ... */
+static const char *kfunc_name(int64_t imm, int32_t off)
+{
+	static const char *const names[] = {
+		NULL,
+		"bpf_iter_num_new",
+		"bpf_iter_num_next",
+		"bpf_iter_num_destroy",
+		"bpf_dynptr_from_skb",
+		"bpf_dynptr_slice",
+		"bpf_dynptr_slice_rdwr",
+		"bpf_dynptr_clone",
+		"bpf_rcu_read_lock",
+		"bpf_rcu_read_unlock",
+		"bpf_preempt_disable",
+		"bpf_preempt_enable",
+		"bpf_nobody_knows",
+	};
+
+	return imm > 0 && (size_t)imm < sizeof(names) / sizeof(names[0]) ? names[imm] : NULL;
+}
+
 static void map_special(const struct map_desc *m, uint32_t off[VERIFY_SPECIALS])
 {
 	bool has = m == &maps[5] || m == &special;
@@ -135,9 +157,11 @@ static struct unit *unit_of(const struct row *row, struct report *r)
 static int run(const struct row *row, const struct unit *u, unsigned level, struct report *log,
 	       struct facts **facts)
 {
-	const struct verify_input in = {
-		.prog_type = row->type, .gpl = true, .log_level = level, .map_special = map_special
-	};
+	const struct verify_input in = { .prog_type = row->type,
+					 .gpl = true,
+					 .log_level = level,
+					 .kfunc_name = kfunc_name,
+					 .map_special = map_special };
 
 	return verify(u, &in, log, facts);
 }

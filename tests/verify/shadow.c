@@ -239,6 +239,38 @@ static struct btf_obj *btf_of(int fd)
 	return b;
 }
 
+/* The running kernel's BTF, NULL: there is none. */
+static struct btf_obj *kernel_btf(void)
+{
+	static struct btf_obj *kernel;
+	char *data = NULL;
+	size_t n = 0;
+	int fd;
+
+	if (kernel)
+		return kernel;
+	fd = open("/sys/kernel/btf/vmlinux", O_RDONLY);
+	for (ssize_t got = 1; fd >= 0 && got > 0; n += got > 0 ? (size_t)got : 0) {
+		data = realloc(data, n + (1 << 20));
+		got = read(fd, data + n, 1 << 20);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!data || btf_obj_load_kernel(data, (uint32_t)n, NULL, &kernel))
+		kernel = NULL;
+	free(data);
+	return kernel;
+}
+
+/* Modules (off) have no names here. */
+static const char *kfunc_name(int64_t imm, int32_t off)
+{
+	struct btf_obj *b = kernel_btf();
+	const struct btf_type *t = b && !off ? btf_obj_type(b, (uint32_t)imm) : NULL;
+
+	return t && btf_kind(t) == BTF_KIND_FUNC ? btf_obj_string(b, t->name_off) : NULL;
+}
+
 /* -- one load */
 
 struct outcome {
@@ -326,6 +358,7 @@ static void skep_verify(const union bpf_attr *attr, struct outcome *o, struct re
 		.test_states = attr->prog_flags & BPF_F_TEST_STATE_FREQ,
 		.sleepable = attr->prog_flags & BPF_F_SLEEPABLE,
 		.map_special = map_special,
+		.kfunc_name = kfunc_name,
 		.log_level = getenv("SHADOW_LEVEL") ? (unsigned)atoi(getenv("SHADOW_LEVEL")) : 4,
 	};
 	struct btf_obj *b = btf_of((int)attr->prog_btf_fd);
