@@ -225,6 +225,6 @@ void joins_find(const struct unit *u, const uint32_t *to, uint8_t *joins)
 		joins[u->subs[s]] = JOIN_ANY;
 	for (uint32_t i = 0; i < u->n_ops; i++)
 		if (op_has(&u->ops[i], P_JUMP))
-			joins[to[i]] = !joins[to[i]] && skips_store(u, i, to[i]) ? JOIN_STORE
-										 : JOIN_ANY;
+			joins[to[i]] =
+			    !joins[to[i]] && skips_store(u, i, to[i]) ? JOIN_STORE : JOIN_ANY;
 }

@@ -34,7 +34,8 @@ static struct verify_input input_of(const struct prog_spec *spec, const struct v
 		.strict_align = spec->flags & BPF_F_STRICT_ALIGNMENT,
 		.test_states = spec->flags & BPF_F_TEST_STATE_FREQ,
 		.sleepable = spec->flags & BPF_F_SLEEPABLE,
-		.key_facts = !spec->log_level, /* they cost states: a log is as the kernel writes it */
+		.key_facts =
+		    !spec->log_level, /* they cost states: a log is as the kernel writes it */
 		.log_level = spec->log_level,
 		.subs = subs,
 		.map_special = map_special,

@@ -207,7 +207,7 @@ static const struct kind {
 	const char *name;
 	void (*check)(struct test *t, struct section *s); /* NULL: part of another one */
 } kinds[] = {
-	{ "asm", NULL },	    { "xlated", check_xlated }, { "native", check_native },
+	{ "asm", NULL },      { "xlated", check_xlated }, { "native", check_native },
 	{ "run", check_run }, { "result", NULL },
 };
 
@@ -292,8 +292,9 @@ const struct command command_test = {
 	.name = "test",
 	.args = "FILE.case...",
 	.line = "Checks case files: what a program becomes, and what it does",
-	.about = "Prints TAP. Programs run on the interpreter and natively in every way of compiling;\n"
-		 "native code of other machines is compared as text. Format: docs/cases.md.",
+	.about =
+	    "Prints TAP. Programs run on the interpreter and natively in every way of compiling;\n"
+	    "native code of other machines is compared as text. Format: docs/cases.md.",
 	.example = "Example: skep test --bless tests/cases/jit/*.case",
 	.opts = test_opts,
 	.n_opts = sizeof(test_opts) / sizeof(test_opts[0]),
