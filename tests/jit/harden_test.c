@@ -35,9 +35,8 @@ static const char numbers[] = "r0 = 0x13371337\n"
 			      "out:\n"
 			      "exit\n";
 
-static const uint64_t hidden[] = { 0x13371337,	       0x24682468,
-				   0x5bad5bad5bad5bad, -0x13371337ull,
-				   -0x24682468ull,     (uint32_t)-0x13371337,
+static const uint64_t hidden[] = { 0x13371337,		 0x24682468,	 0x5bad5bad5bad5bad,
+				   -0x13371337ull,	 -0x24682468ull, (uint32_t)-0x13371337,
 				   (uint32_t)-0x24682468 };
 enum { HIDDEN = sizeof(hidden) / sizeof(*hidden) };
 
@@ -100,8 +99,7 @@ static unsigned found(const char *target, const struct jit_opts *opts)
 
 	if (jit_compile(target_find(target), u, opts, &r, &c))
 		fail_msg("%s", r.text);
-	n = strcmp(target, "arm64") ? found_as_bytes(c)
-				    : found_as_bytes(c) + found_as_operands(c);
+	n = strcmp(target, "arm64") ? found_as_bytes(c) : found_as_bytes(c) + found_as_operands(c);
 	code_free(c);
 	unit_free(u);
 	return n;

@@ -192,10 +192,18 @@ unsigned a64_branch_longest(const struct branch *br)
 {
 	static const uint8_t longest[] = {
 		[BRANCH_B] = 4,	   [BRANCH_COND] = 8, [BRANCH_CBZ] = 8,
-		[BRANCH_TBZ] = 12, [BRANCH_BL] = 4,   [BRANCH_ADR] = 12,
+		[BRANCH_TBZ] = 12, [BRANCH_BL] = 4,   [BRANCH_ADR] = 16,
 	};
 
 	return longest[br->kind];
+}
+
+/* adr reaches 1 MB, with a sum of two parts 16 MB. */
+static unsigned adr_size(unsigned size, int64_t dist)
+{
+	unsigned due = reaches(dist, 19) ? 4 : reaches(dist, 23) ? 12 : 16;
+
+	return due > size ? due : size;
 }
 
 /* A jump to what follows it takes nothing. The reach of a form is that of its last instruction. */
@@ -206,7 +214,7 @@ unsigned a64_branch_size(const struct branch *br, int64_t dist, bool ahead)
 	if (br->kind == BRANCH_BL)
 		return 4;
 	if (br->kind == BRANCH_ADR)
-		return size == 12 || !reaches(dist, 19) ? 12 : 4;
+		return adr_size(size, dist);
 	if (!size && ahead && !dist)
 		return 0;
 	if (!size)
@@ -221,7 +229,7 @@ unsigned a64_branch_size(const struct branch *br, int64_t dist, bool ahead)
 
 /* Words of a branch as they are put together; the first one that cannot be encoded sticks. */
 struct words {
-	uint32_t at[3];
+	uint32_t at[4];
 	unsigned n;
 	bool bad;
 };
@@ -272,6 +280,19 @@ static void words_tbz(struct words *w, const struct branch *br, int64_t dist)
 	}
 }
 
+/* The distance from the third instruction in TMP, which is added there. */
+static void words_adr_far(struct words *w, unsigned reg, int64_t dist)
+{
+	if (dist < 0)
+		WORD(w, MOVN, 1, TMP, ~dist & 0xffff, 0);
+	else
+		WORD(w, MOVZ, 1, TMP, dist & 0xffff, 0);
+	WORD(w, MOVK, 1, TMP, dist >> 16 & 0xffff, 1);
+	WORD(w, ADR, reg, 0);
+	WORD(w, ADD, 1, reg, reg, TMP, A64_LSL, 0);
+	w->bad |= dist != (int32_t)dist;
+}
+
 /* adr, or, beyond 1 MB, adr of itself and the distance added in two parts, up to 16 MB. */
 static void words_adr(struct words *w, const struct branch *br, int64_t dist)
 {
@@ -280,6 +301,10 @@ static void words_adr(struct words *w, const struct branch *br, int64_t dist)
 
 	if (br->size == 4) {
 		WORD(w, ADR, br->reg, dist);
+		return;
+	}
+	if (br->size == 16) {
+		words_adr_far(w, br->reg, dist - 8);
 		return;
 	}
 	WORD(w, ADR, br->reg, 0);
