@@ -14,12 +14,12 @@
 #define LOW_START (256ull << 20)
 #define LOW_END	  (4ull << 30)
 
-/* There is one address space below 4 GiB in a process, hence one pool. Free buffers are a list
- * through their first bytes. */
+/* There is one address space in a process, hence one pool below 4 GiB and one above. Free buffers
+ * are a list through their first bytes. */
 static struct {
 	pthread_mutex_t lock;
-	uint8_t *free;
-	uint64_t next; /* where to look for the next chunk */
+	uint8_t *free[2]; /* above, below */
+	uint64_t next;	  /* where to look for the next chunk below */
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .next = LOW_START };
 
 static __thread struct packet_redirect redirect;
@@ -31,20 +31,22 @@ struct packet_redirect *packet_redirect(void)
 
 static void list_push(uint8_t *block)
 {
-	memcpy(block, &pool.free, sizeof(pool.free));
-	pool.free = block;
+	uint8_t **list = &pool.free[(uintptr_t)block < LOW_END];
+
+	memcpy(block, list, sizeof(*list));
+	*list = block;
 }
 
-static uint8_t *list_pop(void)
+static uint8_t *list_pop(bool low)
 {
-	uint8_t *block = pool.free;
+	uint8_t *block = pool.free[low];
 
-	memcpy(&pool.free, block, sizeof(pool.free));
+	memcpy(&pool.free[low], block, sizeof(block));
 	return block;
 }
 
 /* Maps a free chunk at or behind pool.next, NULL when the low 4 GiB are full. */
-static uint8_t *chunk_map(void)
+static uint8_t *chunk_map_low(void)
 {
 	for (; pool.next + CHUNK <= LOW_END; pool.next += CHUNK) {
 		void *want = (void *)(uintptr_t)pool.next;
@@ -63,9 +65,19 @@ static uint8_t *chunk_map(void)
 	return NULL;
 }
 
-static int pool_fill(void)
+/* Where the system puts it: above, but for processes that are made to live below, whose chunk then
+ * goes to the other list. */
+static uint8_t *chunk_map_any(void)
 {
-	uint8_t *chunk = chunk_map();
+	void *got = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return got == MAP_FAILED ? NULL : got;
+}
+
+static int pool_fill(bool low)
+{
+	uint8_t *chunk = low ? chunk_map_low() : chunk_map_any();
 
 	if (!chunk)
 		return -ENOMEM;
@@ -74,14 +86,15 @@ static int pool_fill(void)
 	return 0;
 }
 
-int packet_buf_get(struct packet_buf *b)
+int packet_buf_get(struct packet_buf *b, bool low)
 {
 	int err = 0;
 
 	pthread_mutex_lock(&pool.lock);
-	if (!pool.free)
-		err = pool_fill();
-	b->base = err ? NULL : list_pop();
+	if (!pool.free[low])
+		err = pool_fill(low);
+	low |= !pool.free[low];
+	b->base = err ? NULL : list_pop(low);
 	pthread_mutex_unlock(&pool.lock);
 	return err;
 }

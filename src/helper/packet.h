@@ -2,12 +2,15 @@
 /*
  * Packet memory, and where a program sent its packet.
  *
- * The 32-bit fields data, data_end and data_meta of the contexts hold real addresses, so packets
- * lie in the low 4 GiB of the address space. Buffers are recycled; any thread may take and give.
+ * A verified program reads the packet's addresses with all their bits (isa/ctx.h), so that packets
+ * may lie anywhere. One that was not verified reads the 32-bit fields data, data_end and data_meta
+ * of the contexts: its packets lie in the low 4 GiB of the address space, where these fields hold
+ * real addresses. Buffers are recycled; any thread may take and give.
  */
 #ifndef SKEP_HELPER_PACKET_H
 #define SKEP_HELPER_PACKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -16,11 +19,11 @@ enum {
 };
 
 struct packet_buf {
-	uint8_t *base; /* PACKET_BUF bytes, below 4 GiB; contents undefined */
+	uint8_t *base; /* PACKET_BUF bytes; contents undefined */
 };
 
-/* 0 or -ENOMEM. */
-int packet_buf_get(struct packet_buf *b);
+/* `low`: below 4 GiB. 0 or -ENOMEM. */
+int packet_buf_get(struct packet_buf *b, bool low);
 
 /* An empty b (base NULL) is allowed. */
 void packet_buf_put(struct packet_buf *b);

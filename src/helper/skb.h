@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "isa/abi.h"
+#include "isa/ctx.h"
 #include "helper/packet.h"
 
 enum {
@@ -33,10 +34,10 @@ struct skb_tunnel {
 };
 
 struct skb_ctx {
-	struct __sk_buff skb;  /* what the program sees */
-	struct bpf_sock sock;  /* the socket that skb.sk points to */
-	uint8_t *base, *limit; /* the buffer */
-	uint8_t *data, *tail;
+	struct __sk_buff skb;	    /* what the program sees */
+	uint8_t *data, *tail;	    /* also the packet's metadata begin at data: it has none */
+	struct bpf_sock sock;	    /* the socket that skb.sk points to */
+	uint8_t *base, *limit;	    /* the buffer */
 	uint8_t *mac, *net, *trans; /* headers; trans NULL: not set */
 	uint16_t mac_len;	    /* 0 until a helper sets it, then net - mac at that time */
 	uint8_t *room;		    /* where the kernel's buffer would begin: see skb_room */
@@ -47,6 +48,10 @@ struct skb_ctx {
 	bool hashed; /* skb.hash is valid */
 	struct skb_tunnel tunnel;
 };
+
+_Static_assert(offsetof(struct skb_ctx, data) == CTX_SKB_DATA &&
+		   offsetof(struct skb_ctx, tail) == CTX_SKB_END,
+	       "isa/ctx.h says where addresses are");
 
 /* Do programs of this type see the Ethernet header? */
 bool skb_type_is_l2(uint32_t prog_type);

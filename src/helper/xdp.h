@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "helper/packet.h"
+#include "isa/ctx.h"
 
 enum {
 	XDP_FRAME = 4096,
@@ -26,11 +27,16 @@ enum {
 
 struct xdp_ctx {
 	struct xdp_md md;	    /* what the program sees */
+	uint8_t *data, *end, *meta; /* meta == data: no metadata */
 	uint8_t *frame;		    /* start of the frame */
-	uint8_t *meta, *data, *end; /* meta == data: no metadata */
 	uint8_t *frags;		    /* the bytes that follow those up to end */
 	uint32_t n_frags;	    /* bytes in frags */
 };
+
+_Static_assert(offsetof(struct xdp_ctx, data) == CTX_XDP_DATA &&
+		   offsetof(struct xdp_ctx, end) == CTX_XDP_END &&
+		   offsetof(struct xdp_ctx, meta) == CTX_XDP_META,
+	       "isa/ctx.h says where addresses are");
 
 /* Copies a packet of `size` bytes, the first `meta` of which are metadata, `linear` of which lie
  * in the frame, to b and sets ctx up for it. Sizes are checked by the caller. */

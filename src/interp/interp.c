@@ -28,7 +28,7 @@ struct frame {
 	bool exited;
 	uint32_t may_goto; /* how often MAYGOTO still goes on */
 	uint64_t r[BPF_REGS];
-	uint8_t stack[BPF_STACK] __attribute__((aligned(16)));
+	uint8_t stack[BPF_STACK_MORE + BPF_STACK] __attribute__((aligned(16)));
 };
 
 /* The innermost run of this thread, for callbacks. */
@@ -391,7 +391,7 @@ static uint64_t frame_run(struct run *run, const struct unit *u, uint32_t pc,
 
 	for (int i = 0; i < 5; i++)
 		f.r[1 + i] = args[i];
-	f.r[BPF_FP] = (uintptr_t)f.stack + BPF_STACK;
+	f.r[BPF_FP] = (uintptr_t)f.stack + sizeof(f.stack);
 	if (run->depth == INTERP_FRAMES)
 		fail(&f, -E2BIG);
 	run->depth++;

@@ -91,8 +91,9 @@ enum {
 	 * has them, and they hold nothing across calls and subprograms. */
 	BPF_AX = 11,
 	BPF_BX = 12,
-	BPF_REGS = 13,	 /* r0-r10, BPF_AX, BPF_BX */
-	BPF_STACK = 512, /* bytes for each frame */
+	BPF_REGS = 13,	     /* r0-r10, BPF_AX, BPF_BX */
+	BPF_STACK = 512,     /* bytes for each frame */
+	BPF_STACK_MORE = 64, /* that rewrites may use below, at most */
 };
 
 struct op_row {

@@ -71,7 +71,7 @@ int32_t edit_stack(struct edit *e, uint32_t bytes)
 {
 	uint32_t sub = unit_sub_of(e->old, e->now), have;
 
-	if (!e->old->stack) {
+	if (e->err || !e->old->stack) {
 		e->err = e->err ? e->err : -EINVAL;
 		return 0;
 	}
@@ -147,23 +147,24 @@ static void edit_origins(struct edit *e, struct unit *u)
 		u->origin[i] = of[e->from.at[i]];
 }
 
-/* Old number of each new subprogram, in place of u->subs' own row: names and stacks move along. */
-static void edit_subs(struct edit *e, struct unit *u)
+/* Names and stacks of subprograms, and facts that name one, move along. now[s]: 1 + the new number
+ * of old subprogram s. */
+static void edit_subs(struct edit *e, struct unit *u, uint32_t *now, const char **names)
 {
-	const char **names = mem_zalloc(u->n_subs, sizeof(*names));
-
-	if (!names)
-		e->err = -ENOMEM;
-	for (uint32_t s = 0; s < u->n_subs && !e->err; s++) {
+	for (uint32_t s = 0; s < u->n_subs; s++) {
 		uint32_t was = unit_sub_of(e->old, e->from.at[u->subs[s]]);
 
+		now[was] = s + 1;
 		names[s] = e->old->sub_names ? e->old->sub_names[was] : NULL;
 		if (e->stack)
 			u->stack[s] = e->stack[was];
 	}
-	if (!e->err && e->old->sub_names)
+	for (uint32_t i = 0; i < u->n_ops && u->facts; i++) {
+		if (u->facts[i].sub)
+			u->facts[i].sub = now[u->facts[i].sub - 1];
+	}
+	if (e->old->sub_names)
 		e->err = unit_set_names(u, names);
-	mem_free(names);
 }
 
 static void edit_refs(struct edit *e, struct unit *u)
@@ -188,6 +189,9 @@ static void edit_refs(struct edit *e, struct unit *u)
 /* u, a copy of the old unit, becomes the new one. */
 static void edit_apply(struct edit *e, struct unit *u, struct report *r)
 {
+	const char **names = mem_zalloc(e->old->n_subs, sizeof(*names));
+	uint32_t *now = mem_zalloc(e->old->n_subs, sizeof(*now));
+
 	e->first[e->old->n_ops] = (uint32_t)e->ops.n;
 	edit_retarget(e);
 	edit_lines(e, u);
@@ -202,8 +206,12 @@ static void edit_apply(struct edit *e, struct unit *u, struct report *r)
 	memset(&e->facts, 0, sizeof(e->facts));
 	if (!e->err)
 		e->err = unit_index(u, r);
+	if (!e->err && (!names || !now))
+		e->err = -ENOMEM;
 	if (!e->err)
-		edit_subs(e, u);
+		edit_subs(e, u, now, names);
+	mem_free(names);
+	mem_free(now);
 }
 
 static void edit_free(struct edit *e)

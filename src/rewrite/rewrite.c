@@ -67,14 +67,13 @@ int rewrite_stop_after(const char *name, struct report *r, unsigned *stop)
 int rewrite(const struct unit *u, const struct rewrite_opts *opts, struct report *r,
 	    struct unit **out)
 {
-	unsigned end = opts->stop ? opts->stop : REWRITES;
 	struct unit *now = unit_copy(u);
 	int err = now ? 0 : -ENOMEM;
 
-	for (unsigned i = 0; i < end && !err; i++) {
+	for (unsigned i = 0; i < REWRITES && !err; i++) {
 		struct unit *next = NULL;
 
-		if (opts->off >> i & 1)
+		if (!rewrite_does(opts, i))
 			continue;
 		err = passes[i].run(now, opts, r, &next);
 		if (!next && !err)

@@ -30,6 +30,12 @@ struct rewrite_opts {
 	unsigned stop; /* 1 + the last rewrite that is done; 0: all are */
 };
 
+/* Whether this rewrite is among those to be done. */
+static inline bool rewrite_does(const struct rewrite_opts *opts, unsigned id)
+{
+	return !(opts->off >> id & 1) && (!opts->stop || id < opts->stop);
+}
+
 /* Adds the rewrite called `name` to *off. -EINVAL with a message that lists those there are. */
 int rewrite_turn_off(const char *name, struct report *r, uint64_t *off);
 

@@ -26,7 +26,7 @@ int packet_run_open(struct packet_run *r, struct prog *p)
 	if (!packet_run_takes(p->type))
 		return -EOPNOTSUPP;
 	r->prog = p;
-	return packet_buf_get(&r->buf);
+	return packet_buf_get(&r->buf, !p->anywhere);
 }
 
 void packet_run_close(struct packet_run *r)
@@ -183,4 +183,46 @@ void packet_run_copy(const struct packet_run *r, void *out, uint32_t n)
 
 	memcpy(out, p.at[0], first);
 	memcpy((uint8_t *)out + first, p.at[1], second);
+}
+
+static uint8_t *uapi_addr(uint32_t addr)
+{
+	return (uint8_t *)(uintptr_t)addr;
+}
+
+static uint64_t run_uapi_xdp(struct prog *p, struct xdp_md *md)
+{
+	struct xdp_ctx ctx = { .md = *md,
+			       .data = uapi_addr(md->data),
+			       .end = uapi_addr(md->data_end),
+			       .meta = uapi_addr(md->data_meta) };
+	uint64_t r0;
+
+	ctx.frame = ctx.meta - XDP_FRAME_STRUCT;
+	r0 = prog_run(p, &ctx);
+	*md = ctx.md;
+	return r0;
+}
+
+static uint64_t run_uapi_skb(struct prog *p, struct __sk_buff *skb)
+{
+	struct skb_ctx ctx = { .skb = *skb,
+			       .data = uapi_addr(skb->data),
+			       .tail = uapi_addr(skb->data_end) };
+	uint64_t r0;
+
+	ctx.base = ctx.room = ctx.mac = ctx.net = ctx.data;
+	ctx.limit = ctx.tail;
+	r0 = prog_run(p, &ctx);
+	*skb = ctx.skb;
+	return r0;
+}
+
+uint64_t packet_run_uapi(struct prog *p, void *ctx)
+{
+	if (p->anywhere && ctx_is(CTX_XDP_TYPES, p->type))
+		return run_uapi_xdp(p, ctx);
+	if (p->anywhere && ctx_is(CTX_SKB_TYPES, p->type))
+		return run_uapi_skb(p, ctx);
+	return prog_run(p, ctx);
 }

@@ -56,6 +56,10 @@ void packet_run_get(struct packet_run *r, const void *bytes, uint32_t n, struct 
  * kept beside the packet is not part of it (ctx.skb.skb.vlan_tci). */
 void packet_run_copy(const struct packet_run *r, void *out, uint32_t n);
 
+/* prog_run on what the UAPI calls this type's context, and nothing behind it. The 32-bit addresses
+ * of packets in it are taken as they are. */
+uint64_t packet_run_uapi(struct prog *p, void *ctx);
+
 /* In steps, for PROG_TEST_RUN: contexts set up in r->ctx by the caller; any number of runs, during
  * which the thread keeps its slot; total time in *ns, the last verdict in r->verdict. Timers that
  * are due fire between. 0 or -EBUSY. */

@@ -153,7 +153,8 @@ static int prog_compile(struct prog *p, const struct prog_spec *spec, struct rep
 int prog_fits_array(const struct prog *p, struct map *m)
 {
 	bool frags = (p->flags & BPF_F_XDP_HAS_FRAGS) != 0;
-	uint32_t mine = 1u << 31 | (uint32_t)frags << 30 | (uint32_t)!!p->image << 29 | p->type;
+	uint32_t mine = 1u << 31 | (uint32_t)frags << 30 | (uint32_t)!!p->image << 29 |
+			(uint32_t)p->anywhere << 28 | p->type;
 	uint32_t owner = 0;
 
 	if (__atomic_compare_exchange_n(&m->owner, &owner, mine, false, __ATOMIC_RELAXED,
@@ -205,6 +206,7 @@ static int prog_rewrite(struct prog *p, const struct prog_spec *spec, const stru
 
 	if (err)
 		return err;
+	p->anywhere = xlated->facts && rewrite_does(&rewrites, REWRITE_ctx);
 	mem_free(xlated->facts);
 	xlated->facts = NULL;
 	p->xlated = xlated;

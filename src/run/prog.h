@@ -68,6 +68,7 @@ struct prog {
 	uint8_t tag[8];
 	bool gpl;
 	bool verified;		   /* false: loaded with spec.unverified */
+	bool anywhere;		   /* it reads whole addresses: packets may lie anywhere */
 	const struct unit *xlated; /* rewritten: what runs */
 	const struct image *image; /* NULL: the interpreter runs it */
 	struct callee callee;	   /* this program as the target of a tail call */
@@ -104,7 +105,8 @@ uint64_t prog_run(struct prog *p, void *ctx);
 int prog_bind_map(struct prog *p, struct map *m);
 
 /* Whether p may be put in the PROG_ARRAY m, or use it: all programs of one array have the same
- * type and are all native or all interpreted. The first one decides. 0 or -EINVAL. */
+ * type and are all native or all interpreted, and all or none take packets anywhere. The first one
+ * decides. 0 or -EINVAL. */
 int prog_fits_array(const struct prog *p, struct map *m);
 
 /* Run statistics on (+1) or off (-1); nests. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "map/map.h"
-#include "run/prog.h"
+#include "run/packet_run.h"
 #include "skep/skep.h"
 #include "sys/fd.h"
 
@@ -43,7 +43,7 @@ void skep_prog_put(struct skep_prog *prog)
 
 uint64_t skep_prog_run(struct skep_prog *prog, void *ctx)
 {
-	return prog_run((struct prog *)prog, ctx);
+	return packet_run_uapi((struct prog *)prog, ctx);
 }
 
 void *skep_map_mmap(int map_fd, uint64_t offset, size_t length, int prot)

@@ -84,7 +84,7 @@ static struct skb_ctx skb_make(void)
 
 static int setup(void **state)
 {
-	return packet_buf_get(&buf);
+	return packet_buf_get(&buf, true);
 }
 
 static int teardown(void **state)
@@ -98,7 +98,7 @@ static void buffers_lie_low(void **state)
 	struct packet_buf b[100];
 
 	for (unsigned i = 0; i < 100; i++) {
-		assert_int_equal(packet_buf_get(&b[i]), 0);
+		assert_int_equal(packet_buf_get(&b[i], true), 0);
 		assert_true(addr(b[i].base) + PACKET_BUF <= 1ull << 32);
 		assert_int_equal(addr(b[i].base) % 4096, 0);
 		memset(b[i].base, (int)i, PACKET_BUF);
@@ -114,7 +114,7 @@ static void *take_and_give(void *arg)
 	for (unsigned i = 0; i < 20000; i++) {
 		struct packet_buf b;
 
-		if (packet_buf_get(&b) != 0)
+		if (packet_buf_get(&b, i % 2) != 0)
 			return arg;
 		memcpy(b.base, &i, sizeof(i));
 		if (memcmp(b.base, &i, sizeof(i)) != 0)
