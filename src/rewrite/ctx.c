@@ -56,3 +56,16 @@ int rewrite_ctx(const struct unit *u, const struct rewrite_opts *opts, struct re
 	}
 	return edit_finish(&e, r, out);
 }
+
+bool rewrite_reads_behind(const struct unit *u, uint32_t prog_type)
+{
+	int32_t end = ctx_is(CTX_XDP_TYPES, prog_type)	 ? CTX_XDP_DATA
+		      : ctx_is(CTX_SKB_TYPES, prog_type) ? CTX_SKB_DATA
+							 : INT32_MAX;
+
+	for (uint32_t i = 0; i < u->n_ops && u->facts; i++) {
+		if (u->facts[i].ctx && u->ops[i].off >= end)
+			return true;
+	}
+	return false;
+}

@@ -29,8 +29,13 @@ static struct temps temps_for(const struct op *op)
 
 static void field_put(struct edit *e, uint8_t dst, int32_t at)
 {
-	edit_put(e, (struct op){
-			.code = OP_LD, .mode = op_mode_size(8), .dst = dst, .src = 6, .off = at });
+	const struct op load = {
+		.code = OP_LD, .mode = op_mode_size(8), .dst = dst, .src = 6, .off = at
+	};
+	struct fact fact = fact_unknown();
+
+	fact.ctx = 1;
+	edit_put_known(e, load, &fact);
 }
 
 static void alu_put(struct edit *e, uint8_t code, uint8_t mode, uint8_t dst, uint8_t src)

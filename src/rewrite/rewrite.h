@@ -46,6 +46,10 @@ int rewrite_stop_after(const char *name, struct report *r, unsigned *stop);
 const char *rewrite_name(unsigned id);
 const char *rewrite_what(unsigned id);
 
+/* Whether the rewritten unit, which has its facts still, reads what lies behind the UAPI's
+ * structure of its context. */
+bool rewrite_reads_behind(const struct unit *u, uint32_t prog_type);
+
 /* A fresh unit, also when nothing changed. Without facts (unit.h) only what needs none is done.
  * 0 or -errno with a message. */
 int rewrite(const struct unit *u, const struct rewrite_opts *opts, struct report *r,

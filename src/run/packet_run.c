@@ -220,9 +220,9 @@ static uint64_t run_uapi_skb(struct prog *p, struct __sk_buff *skb)
 
 uint64_t packet_run_uapi(struct prog *p, void *ctx)
 {
-	if (p->anywhere && ctx_is(CTX_XDP_TYPES, p->type))
+	if (p->reads_behind && ctx_is(CTX_XDP_TYPES, p->type))
 		return run_uapi_xdp(p, ctx);
-	if (p->anywhere && ctx_is(CTX_SKB_TYPES, p->type))
+	if (p->reads_behind && ctx_is(CTX_SKB_TYPES, p->type))
 		return run_uapi_skb(p, ctx);
 	return prog_run(p, ctx);
 }

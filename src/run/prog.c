@@ -207,6 +207,7 @@ static int prog_rewrite(struct prog *p, const struct prog_spec *spec, const stru
 	if (err)
 		return err;
 	p->anywhere = xlated->facts && rewrite_does(&rewrites, REWRITE_ctx);
+	p->reads_behind = rewrite_reads_behind(xlated, p->type);
 	mem_free(xlated->facts);
 	xlated->facts = NULL;
 	p->xlated = xlated;

@@ -69,6 +69,7 @@ struct prog {
 	bool gpl;
 	bool verified;		   /* false: loaded with spec.unverified */
 	bool anywhere;		   /* it reads whole addresses: packets may lie anywhere */
+	bool reads_behind;	   /* it does read them: rewrite_reads_behind() */
 	const struct unit *xlated; /* rewritten: what runs */
 	const struct image *image; /* NULL: the interpreter runs it */
 	struct callee callee;	   /* this program as the target of a tail call */

@@ -43,16 +43,12 @@ static struct verify_input input_of(const struct prog_spec *spec, const struct v
 }
 
 /* Moves what was found into the unit. */
-static int facts_take(struct unit *u, struct facts *f)
+static void facts_take(struct unit *u, struct facts *f)
 {
-	u->stack = mem_zalloc(u->n_subs, sizeof(*u->stack));
-	if (!u->stack)
-		return -ENOMEM;
-	for (uint32_t s = 0; s < u->n_subs; s++)
-		u->stack[s] = (uint16_t)f->stack_depth[s];
+	u->stack = f->stack_depth;
 	u->facts = f->op;
+	f->stack_depth = NULL;
 	f->op = NULL;
-	return 0;
 }
 
 int prog_verify(struct prog *p, const struct prog_spec *spec, struct unit *u, struct report *log)
@@ -65,9 +61,8 @@ int prog_verify(struct prog *p, const struct prog_spec *spec, struct unit *u, st
 	in = input_of(spec, subs);
 	if (!err)
 		err = verify(u, &in, log, &facts);
-	if (!err)
-		err = facts_take(u, facts);
 	if (!err) {
+		facts_take(u, facts);
 		p->verified = true;
 		p->verified_insns = facts->stats.insns;
 	}

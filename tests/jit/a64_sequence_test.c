@@ -14,6 +14,7 @@
 #include "isa/unit.h"
 #include "jit/arm64/insn.h"
 #include "jit/jit.h"
+#include "jit/target.h"
 #include "rewrite/rewrite.h"
 
 enum { CPUS = 4, TEXT = 1024, BASE = 0x40000000 };
@@ -76,7 +77,8 @@ static int show(const char *bpf, const char *cpu, char *out)
 	const struct jit_opts opts = { .cpu = cpu ? cpu : "neoverse-v2",
 				       .base = BASE,
 				       .separate = true };
-	const struct rewrite_opts rewrites = { .scratch = 2 };
+	const struct rewrite_opts rewrites = { .scratch = 2,
+					       .traits = target_find("arm64")->traits };
 	struct unit *parsed = NULL, *u = NULL;
 	struct report r = { 0 };
 	struct code *c = NULL;
