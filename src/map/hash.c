@@ -188,19 +188,17 @@ int hash_check(const struct map_desc *d)
 
 static int region_create(struct map *m, struct hash *h, bool lru)
 {
-	uint64_t lists = lru ? (lru_size(h->n_cells) + 127) & ~127ull : 0;
+	uint64_t lru_bytes = lru ? lru_size() : 0;
 	uint64_t used = (uint64_t)h->stride * m->desc.max_entries;
-	uint64_t size = pool_size() + lists + (uint64_t)h->stride * h->n_cells;
+	uint64_t size = pool_size() + lru_bytes + (uint64_t)h->stride * h->n_cells;
 	int err = map_mem_new(m, size, m->desc.flags & BPF_F_NO_PREALLOC ? 0 : used);
 
 	if (err)
 		return err;
 	h->pool = (struct pool *)m->mem;
 	h->lru = lru ? (struct lru *)(m->mem + pool_size()) : NULL;
-	h->cells = m->mem + pool_size() + lists;
+	h->cells = m->mem + pool_size() + lru_bytes;
 	pool_init(h->pool, m->desc.max_entries, h->mask + 1, h->n_cells);
-	if (lru)
-		lru_init(h->lru);
 	if (m->type->percpu)
 		return map_percpu_new(m, h->n_cells, h->value_stride);
 	return 0;
@@ -304,7 +302,7 @@ static void bucket_changes(struct cell *first)
 
 /* seq counts before the cell is unlinked, for readers that come to the place where it was, and
  * after, for readers that still stand on it when it is used in another bucket. */
-void hash_unlink(const struct hash *h, uint32_t home, uint32_t id)
+void hash_take_out(const struct hash *h, uint32_t home, uint32_t id)
 {
 	struct cell *c = cell_at(h, id);
 
@@ -321,11 +319,13 @@ void hash_unlink(const struct hash *h, uint32_t home, uint32_t id)
 		pool_cell_free(h, id);
 }
 
-void hash_take_out(const struct hash *h, uint32_t home, uint32_t id)
+bool hash_holds(const struct hash *h, uint32_t home, uint32_t id)
 {
-	if (h->lru)
-		lru_del(h, id);
-	hash_unlink(h, home, id);
+	uint32_t at = home;
+
+	while (at != id && cell_next(cell_at(h, at)))
+		at = cell_next(cell_at(h, at));
+	return at == id && cell_at(h, id)->tag;
 }
 
 /* An empty cell of this bucket: its home, or a new one that is not yet linked; NONE. */
@@ -370,10 +370,10 @@ static int bucket_add(const struct hash *h, uint32_t home, const struct put *p, 
 	p->put(h, id, p->src, true);
 	__atomic_store_n(&c->ref, old != NONE, __ATOMIC_RELAXED);
 	if (h->lru)
-		lru_add(h, id, old);
+		lru_came(h, c);
 	cell_publish(h, home, id, p->tag);
 	if (old != NONE)
-		hash_unlink(h, home, old);
+		hash_take_out(h, home, old);
 	return 0;
 }
 
@@ -409,6 +409,8 @@ static int bucket_put(const struct hash *h, uint32_t home, const struct put *p, 
 		return err;
 	if (id != NONE && in_place) {
 		p->put(h, id, p->src, false);
+		if (h->lru)
+			__atomic_store_n(&cell_at(h, id)->ref, 1, __ATOMIC_RELAXED);
 		return 0;
 	}
 	if (id == NONE && !*token) {

@@ -2,7 +2,7 @@
 /*
  * The hash table behind HASH, PERCPU_HASH, LRU_*, HASH_OF_MAPS; for src/map/ only.
  *
- * Layout of the region: struct pool | LRU lists | cells. Cells 0 .. n_buckets-1 are the home cells
+ * Layout of the region: struct pool | struct lru | cells. Cells 0 .. n_buckets-1 are the home cells
  * of the buckets: a bucket's first element lies in its home cell, so that a hit mostly touches one
  * cache line. Further elements are overflow cells, chained by index from the home cell; 0 ends a
  * chain. The lock and the sequence number of a bucket are those of its home cell.
@@ -29,7 +29,7 @@ struct cell {
 	uint32_t next; /* index of the next cell of this bucket, 0: none */
 	uint16_t tag;  /* 0: no element here; else bits of the hash, bit 0 set */
 	uint8_t ref;   /* LRU: looked up since it was last considered */
-	uint8_t pad;
+	uint8_t age;   /* LRU: when it came (lru.c) */
 	uint8_t key[]; /* padded with zeros to 8 bytes; then the value, padded to 8 */
 };
 
@@ -108,10 +108,10 @@ int hash_bucket(struct map *m, uint32_t *bucket, void *keys, void *values, uint3
 		uint64_t flags, bool erase);
 long hash_for_each(struct map *m, uint64_t callback, uint64_t ctx);
 uint32_t hash_home(const struct hash *h, const void *key);
-/* Takes cell id out of its bucket, which the caller has locked, and frees it. hash_unlink is for
- * LRU elements that are in no list any more. */
+/* Takes cell id out of its bucket, which the caller has locked, and frees it. */
 void hash_take_out(const struct hash *h, uint32_t home, uint32_t id);
-void hash_unlink(const struct hash *h, uint32_t home, uint32_t id);
+/* Whether the bucket, which the caller has locked, has an element in cell id. */
+bool hash_holds(const struct hash *h, uint32_t home, uint32_t id);
 
 /* Room (pool.c): tokens count elements, so that there are never more than max_entries; the cells
  * for overflow are enough for all of them. Both are cached for each slot. */
@@ -122,13 +122,13 @@ bool pool_take(struct pool *p); /* false: the map is full */
 void pool_give(struct pool *p);
 uint32_t pool_cell(const struct hash *h); /* 0: none left */
 void pool_cell_free(const struct hash *h, uint32_t id);
+uint32_t pool_end(const struct pool *p); /* cells from here on were never used */
 
-/* Least recently used (lru.c). Lists of cells; called with the element's bucket locked. */
-size_t lru_size(uint32_t n_cells);
-void lru_init(struct lru *l);
-void lru_add(const struct hash *h, uint32_t id, uint32_t old); /* old: leaves the lists; or NONE */
-void lru_del(const struct hash *h, uint32_t id);
-/* Takes an old element out of the map and keeps its token for the caller, who holds no lock. */
+/* Least recently used (lru.c). */
+size_t lru_size(void);
+/* An element came into cell c, whose bucket is locked. */
+void lru_came(const struct hash *h, struct cell *c);
+/* Takes old elements out of the map and keeps one's token for the caller, who holds no lock. */
 int lru_evict(const struct hash *h);
 
 #endif

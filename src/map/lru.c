@@ -1,101 +1,107 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Approximately least recently used: two lists of elements, active and inactive, and a reference
- * bit in each cell that look-ups set. New elements go to the head of the inactive list; the victim
- * comes from its tail, unless it was referenced: then it moves to the active list. When the
- * inactive list is the shorter one, elements from the active list's tail that were not referenced
- * refill it.
+ * Approximately least recently used, without lists: nothing moves when an element is added,
+ * replaced, looked up or deleted. A cell keeps when its element came (`age`, in 32nd parts of the
+ * time in which a full map turns over once; in small maps exactly) and whether it was looked up
+ * since it was last considered (`ref`).
  *
- * Lock order: bucket, then list. lru_evict has it the other way round and only tries buckets.
+ * Whoever needs room takes the next WINDOW of cells, in the order of the table, and evicts the
+ * oldest elements there that were not looked up; those that were lose the mark and count as having
+ * come just now. Windows are handed out by one atomic addition, so threads that evict at the same
+ * time work on different cells and wait for nobody. In a map of up to EXACT elements the window is
+ * all of them, and the choice is exact. In a larger one it is the oldest of a random sample: a
+ * cell's place is its key's hash.
+ *
+ * Ages have 8 bits and wrap: after more than 2 turns of the map, whereas the windows come around to
+ * a cell at least once in every turn and evict it then, or make it young.
  */
+#include <sched.h>
+
 #include "map/hash.h"
 
-enum { INACTIVE, ACTIVE, LISTS, ROTATE = 16, TRIES = 4096 };
-
-struct node {
-	uint32_t next, prev; /* cell numbers + 1; 0: the list's end */
-	uint32_t list;
-};
-
-struct list {
-	uint32_t head, tail, n;
+enum {
+	WINDOW = 128, /* cells */
+	EXACT = 64,
+	EACH_MAX = 4096, /* up to so many elements, each is a tick of its own */
+	VICTIMS = 8,
+	TRIES = 4, /* windows, then what was looked up is evicted too */
+	TRIES_MAX = 4096,
 };
 
 struct lru {
-	uint32_t lock;
-	struct list list[LISTS];
-	struct node node[];
+	uint64_t hand;	/* cells that windows began with, all in all */
+	uint32_t ticks; /* elements that came, about */
+} __attribute__((aligned(128)));
+
+struct victim {
+	uint32_t id;
+	uint8_t age; /* how long it has been there */
 };
 
-size_t lru_size(uint32_t n_cells)
+/* The oldest ones so far, the oldest first. */
+struct victims {
+	struct victim at[VICTIMS];
+	unsigned n;
+	unsigned seen; /* elements, whether candidates or not */
+};
+
+size_t lru_size(void)
 {
-	return sizeof(struct lru) + n_cells * sizeof(struct node);
+	return sizeof(struct lru);
 }
 
-void lru_init(struct lru *l)
+/* Ticks are counted where it costs least: in small maps as each element comes and goes, in large
+ * ones as some elements go. */
+static bool ticks_each(const struct hash *h)
 {
-	memset(l, 0, sizeof(*l));
+	return h->m->desc.max_entries <= EACH_MAX;
 }
 
-static void list_push(struct lru *l, uint32_t which, uint32_t id)
+static void tick(const struct hash *h, uint32_t n)
 {
-	struct list *list = &l->list[which];
-
-	l->node[id] = (struct node){ .next = list->head, .list = which };
-	if (list->head)
-		l->node[list->head - 1].prev = id + 1;
-	else
-		list->tail = id + 1;
-	list->head = id + 1;
-	list->n++;
+	__atomic_fetch_add(&h->lru->ticks, n, __ATOMIC_RELAXED);
 }
 
-static void list_remove(struct lru *l, uint32_t id)
+static uint8_t now(const struct hash *h)
 {
-	struct node n = l->node[id];
-	struct list *list = &l->list[n.list];
+	uint32_t n = h->m->desc.max_entries, part = n <= EXACT ? 1 : n / 32;
 
-	*(n.prev ? &l->node[n.prev - 1].next : &list->head) = n.next;
-	*(n.next ? &l->node[n.next - 1].prev : &list->tail) = n.prev;
-	list->n--;
+	return (uint8_t)(__atomic_load_n(&h->lru->ticks, __ATOMIC_RELAXED) / part);
 }
 
-static void list_move(struct lru *l, uint32_t which, uint32_t id)
+void lru_came(const struct hash *h, struct cell *c)
 {
-	list_remove(l, id);
-	list_push(l, which, id);
+	if (ticks_each(h))
+		tick(h, 1);
+	__atomic_store_n(&c->age, now(h), __ATOMIC_RELAXED);
 }
 
-void lru_add(const struct hash *h, uint32_t id, uint32_t old)
+static void victims_add(struct victims *v, struct victim new)
 {
-	lock_take(&h->lru->lock);
-	if (old != NONE)
-		list_remove(h->lru, old);
-	list_push(h->lru, INACTIVE, id);
-	lock_drop(&h->lru->lock);
+	unsigned i = v->n < VICTIMS ? v->n++ : VICTIMS;
+
+	for (; i && v->at[i - 1].age < new.age; i--)
+		if (i < VICTIMS)
+			v->at[i] = v->at[i - 1];
+	if (i < VICTIMS)
+		v->at[i] = new;
 }
 
-void lru_del(const struct hash *h, uint32_t id)
+static void consider(const struct hash *h, uint32_t id, bool force, struct victims *v)
 {
-	lock_take(&h->lru->lock);
-	list_remove(h->lru, id);
-	lock_drop(&h->lru->lock);
-}
+	struct cell *c = cell_at(h, id);
+	uint8_t t = now(h);
 
-static bool ref_clear(const struct hash *h, uint32_t id)
-{
-	return __atomic_exchange_n(&cell_at(h, id)->ref, 0, __ATOMIC_RELAXED);
-}
-
-static void active_rotate(const struct hash *h)
-{
-	struct lru *l = h->lru;
-
-	for (int i = 0; i < ROTATE && l->list[ACTIVE].n > l->list[INACTIVE].n; i++) {
-		uint32_t id = l->list[ACTIVE].tail - 1;
-
-		list_move(l, ref_clear(h, id) ? ACTIVE : INACTIVE, id);
+	if (!__atomic_load_n(&c->tag, __ATOMIC_RELAXED))
+		return;
+	v->seen++;
+	if (__atomic_load_n(&c->ref, __ATOMIC_RELAXED) && !force) {
+		__atomic_store_n(&c->ref, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->age, t, __ATOMIC_RELAXED);
+		return;
 	}
+	victims_add(
+	    v, (struct victim){ id, (uint8_t)(t - __atomic_load_n(&c->age, __ATOMIC_RELAXED)) });
 }
 
 /* Takes the element out if its bucket is free just now. */
@@ -103,36 +109,53 @@ static bool victim_take(const struct hash *h, uint32_t id)
 {
 	uint32_t home = hash_home(h, cell_at(h, id)->key);
 	struct cell *first = cell_at(h, home);
+	bool there;
 
 	if (!lock_try(&first->lock))
 		return false;
-	list_remove(h->lru, id);
-	hash_unlink(h, home, id);
+	there = hash_holds(h, home, id);
+	if (there)
+		hash_take_out(h, home, id);
 	lock_drop(&first->lock);
-	return true;
+	return there;
+}
+
+/* One window; how many elements were evicted. */
+static unsigned window_evict(const struct hash *h, bool force)
+{
+	uint32_t end = pool_end(h->pool), n = end < WINDOW ? end : WINDOW, got = 0;
+	uint64_t from = __atomic_fetch_add(&h->lru->hand, n, __ATOMIC_RELAXED);
+	unsigned want = ticks_each(h) ? 1 : VICTIMS;
+	struct victims v = { .n = 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		consider(h, (uint32_t)((from + i) % end), force, &v);
+	/* Home cells are half full, overflow cells wholly: without this, elements there would live
+	 * twice as long. */
+	if (v.seen > n / 4 * 3)
+		__atomic_fetch_sub(&h->lru->hand, n / 2, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < v.n && got < want; i++)
+		got += victim_take(h, v.at[i].id);
+	return got;
 }
 
 int lru_evict(const struct hash *h)
 {
-	struct lru *l = h->lru;
-	bool done = false;
+	unsigned got = 0;
 
-	lock_take(&l->lock);
-	for (int i = 0; i < TRIES && !done; i++) {
-		uint32_t id;
-
-		active_rotate(h);
-		id = l->list[l->list[INACTIVE].n ? INACTIVE : ACTIVE].tail;
-		if (!id)
-			break;
-		id--;
-		if (i < TRIES / 2 && ref_clear(h, id))
-			list_move(l, ACTIVE, id);
-		else if (victim_take(h, id))
-			done = true;
-		else
-			list_move(l, INACTIVE, id);
+	/* What becomes young now is younger than what came before. */
+	if (ticks_each(h))
+		tick(h, 1);
+	for (unsigned i = 0; i < TRIES_MAX && !got; i++) {
+		got = window_evict(h, i >= TRIES);
+		if (!got && i >= TRIES)
+			sched_yield(); /* whoever holds the buckets may wait for our CPU */
 	}
-	lock_drop(&l->lock);
-	return done ? 0 : -ENOMEM;
+	if (!got)
+		return -ENOMEM;
+	if (!ticks_each(h))
+		tick(h, got);
+	while (--got)
+		pool_give(h->pool);
+	return 0;
 }

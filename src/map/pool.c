@@ -48,6 +48,11 @@ void pool_init(struct pool *p, uint32_t tokens, uint32_t first_cell, uint32_t n_
 		p->n_caches *= 2;
 }
 
+uint32_t pool_end(const struct pool *p)
+{
+	return __atomic_load_n(&p->fresh, __ATOMIC_RELAXED);
+}
+
 static struct cache *own_cache(struct pool *p)
 {
 	struct cache *c = &p->cache[value_slot() & (p->n_caches - 1)];
@@ -126,8 +131,10 @@ static uint32_t cell_from_pool(const struct hash *h)
 
 	if (id)
 		p->free = __atomic_load_n(&cell_at(h, id)->next, __ATOMIC_RELAXED);
-	else if (p->fresh < p->end)
-		id = p->fresh++;
+	else if (p->fresh < p->end) {
+		id = p->fresh;
+		__atomic_store_n(&p->fresh, id + 1, __ATOMIC_RELAXED);
+	}
 	return id;
 }
 

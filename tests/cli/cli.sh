@@ -49,6 +49,11 @@ absent() {
 	if [ -e "$2" ]; then not_ok "$1: $2 is there"; else ok "$1"; fi
 }
 
+# Whether the kernel lets us make maps.
+bpf_allowed() {
+	"$skep" bench arr-inc --vs kernel --rounds 1 --slice 1 >/dev/null 2>&1
+}
+
 flow="$examples/xdp_flow.bpf.o"
 firewall="$examples/xdp_firewall.bpf.o"
 features="$examples/features.bpf.o"
@@ -56,7 +61,7 @@ nat="$examples/tc_nat.bpf.o"
 
 gives "version" 0 '^skep [0-9]+\.[0-9]+\.[0-9]+$' "$skep" --version
 gives "help" 0 '^  run +Runs' "$skep" --help
-for command in '' run asm disasm dump; do
+for command in '' run asm disasm dump bench; do
 	# shellcheck disable=SC2086
 	gives "help of '$command' has an example" 0 '^Example: ' "$skep" $command --help
 	if [ "$(wc -l <"$out")" -le 24 ] && ! grep -q '.\{81\}' "$out"; then
@@ -281,4 +286,22 @@ else
 	n=$((n + 1))
 	echo "ok $n - a killed run leaves nothing # SKIP no files without names in $work"
 fi
+
+# Programs are in the command, so it measures wherever it is.
+gives "bench lists what it measures" 0 '^hash-inc$' "$skep" bench --list
+gives "bench measures" 0 '^lru_hash-evict-1k +2 +[0-9]' \
+	"$skep" bench arr-inc 'lru_hash-*-1k' -p 1,2 --rounds 1 --slice 1
+gives "bench prints JSON" 0 '"mops": [0-9]' \
+	"$skep" bench glob-arr-inc --both --rounds 1 --slice 1 --json
+holds "bench says what rewrites gain" '"gain": [0-9]'
+if bpf_allowed; then
+	gives "bench compares with the kernel" 0 '"ratio": [0-9.]+' \
+		"$skep" bench hash-update-1k --vs kernel --rounds 1 --slice 1 --json
+else
+	n=$((n + 1))
+	echo "ok $n - bench compares with the kernel # SKIP bpf(2) is not allowed"
+fi
+gives "bench knows what it measures" 2 "no benchmark 'nothing'" "$skep" bench nothing
+gives "bench takes numbers of producers" 2 'not a list of numbers' "$skep" bench arr-inc -p 1,x
+gives "bench knows rewrites" 2 "no rewrite 'nothing'" "$skep" bench arr-inc --no-inline nothing
 echo "1..$n"

@@ -293,6 +293,47 @@ static void lru_maps_keep_what_is_used(void **state)
 	obj_put(&m->obj);
 }
 
+static uint32_t keys_there(struct map *m, uint32_t from, uint32_t to, uint32_t step)
+{
+	uint32_t n = 0;
+	uint64_t value;
+
+	for (; from < to; from += step)
+		n += !map_lookup(m, &from, &value, 0);
+	return n;
+}
+
+static void keys_put(struct map *m, uint32_t from, uint32_t to)
+{
+	for (; from < to; from++)
+		assert_int_equal(m->ops->update(m, &from, &(uint64_t){ from }, BPF_NOEXIST), 0);
+}
+
+/* In a small map exactly those go that were not looked up, in a large one most of those that go are
+ * old, and next to nothing goes before its time. */
+static void lru_maps_choose_the_old(void **state)
+{
+	enum { SMALL = 64, LARGE = 20000 };
+	struct map *m = new_map(BPF_MAP_TYPE_LRU_HASH, 4, 8, SMALL);
+
+	keys_put(m, 0, SMALL);
+	for (uint32_t key = 0; key < SMALL; key += 2)
+		assert_non_null(m->ops->lookup(m, &key));
+	keys_put(m, SMALL, SMALL + SMALL / 2);
+	assert_int_equal(keys_there(m, 0, SMALL, 2), SMALL / 2);
+	assert_int_equal(keys_there(m, 1, SMALL, 2), 0);
+	keys_put(m, 1000, 1000 + SMALL / 2); /* what was looked up once before is old by now */
+	assert_int_equal(keys_there(m, 0, SMALL, 2), 0);
+	obj_put(&m->obj);
+
+	m = new_map(BPF_MAP_TYPE_LRU_HASH, 4, 8, LARGE);
+	keys_put(m, 0, 3 * LARGE);
+	assert_in_range(keys_there(m, 3 * LARGE - LARGE / 2, 3 * LARGE, 1), LARGE / 2 * 95 / 100,
+			LARGE / 2);
+	assert_in_range(keys_there(m, 0, 3 * LARGE / 2, 1), 0, LARGE / 20);
+	obj_put(&m->obj);
+}
+
 static void *evictor(void *arg)
 {
 	struct work *w = arg;
@@ -345,6 +386,7 @@ int main(void)
 		cmocka_unit_test(signal_handlers_do_not_wait),
 		cmocka_unit_test(lru_maps_are_never_full),
 		cmocka_unit_test(lru_maps_keep_what_is_used),
+		cmocka_unit_test(lru_maps_choose_the_old),
 		cmocka_unit_test(lru_maps_stay_whole),
 	};
 
