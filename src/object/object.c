@@ -50,8 +50,9 @@ static bool line_explains(const char *line)
 	return !strncmp(line, EXPLAIN_MARK, sizeof(EXPLAIN_MARK) - 1);
 }
 
-/* Of a verifier log between libbpf's marks: the log, its last line that is a verdict, and ours. */
-static void log_keep(const char *text)
+/* Of a verifier log between libbpf's marks: the log and, of a refused program, its last line that
+ * is a verdict, and ours. */
+static void log_keep(const char *text, bool refused)
 {
 	const char *line = strstr(text, "-- BEGIN PROG LOAD LOG --\n");
 	const char *end = line ? strstr(line, "-- END PROG LOAD LOG --") : NULL, *next;
@@ -62,7 +63,7 @@ static void log_keep(const char *text)
 	line = strchr(line, '\n') + 1;
 	if (said.log)
 		report_add(said.log, "%.*s", (int)(end - line), line);
-	for (; line < end; line = next) {
+	for (; refused && line < end; line = next) {
 		next = strchr(line, '\n') + 1;
 		if (next > end)
 			return;
@@ -89,7 +90,7 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	if (text.text && level == LIBBPF_WARN && !said.why[0] && !line_is_harmless(text.text))
 		line_keep(said.why, text.text);
 	if (text.text)
-		log_keep(text.text);
+		log_keep(text.text, level == LIBBPF_WARN);
 	report_free(&text);
 	return 0;
 }
@@ -184,8 +185,11 @@ static void level_set(struct bpf_object *obj, unsigned level)
 	bpf_object__for_each_program(p, obj) bpf_program__set_log_level(p, level);
 }
 
-static int load_failed(const char *path, int err, struct report *r)
+static int load_failed(const char *path, const struct object_load *how, int err, struct report *r)
 {
+	if (how->refusal && said.refused[0])
+		report_add(how->refusal, "%s\n%s", said.refused,
+			   said.explanation.text ? said.explanation.text : "");
 	report_fail(r, err, "%s: %s%s%s", path, said.why[0] ? said.why : error_text(err),
 		    said.refused[0] ? ": " : "", said.refused);
 	if (said.explanation.text)
@@ -207,7 +211,7 @@ int object_load(const char *path, struct bpf_object *obj, const struct object_lo
 	err = bpf_object__load(obj);
 	libbpf_set_print(before);
 	if (err)
-		load_failed(path, err, r);
+		load_failed(path, how, err, r);
 	report_free(&said.explanation);
 	return err;
 }

@@ -19,6 +19,8 @@ struct object_load {
 	unsigned level;	    /* BPF_LOG_* of each program; 0: as the programs have it */
 	struct report *all; /* NULL, or receives everything that libbpf said, but debug messages */
 	struct report *log; /* NULL, or receives the verifier's logs */
+	struct report
+	    *refusal; /* NULL, or receives the last line of a refusal and our words on it */
 };
 
 /* Creates the maps and loads the programs, all of those that are set to be loaded; `how` may be
