@@ -11,6 +11,8 @@
 #include "object/elf_file.h"
 #include "verify/verify.h"
 
+enum { EXPLAIN_MARK_SIZE = sizeof(EXPLAIN_MARK) - 1 };
+
 /* What libbpf said during one call: `why` is its first warning, which names the cause; later ones
  * only repeat that something failed. One call at a time in a thread. */
 static __thread struct {
@@ -47,7 +49,7 @@ static bool line_is_statistics(const char *line)
 
 static bool line_explains(const char *line)
 {
-	return !strncmp(line, EXPLAIN_MARK, sizeof(EXPLAIN_MARK) - 1);
+	return !strncmp(line, EXPLAIN_MARK, EXPLAIN_MARK_SIZE);
 }
 
 /* Of a verifier log between libbpf's marks: the log and, of a refused program, its last line that
@@ -68,7 +70,9 @@ static void log_keep(const char *text, bool refused)
 		if (next > end)
 			return;
 		if (line_explains(line))
-			report_add(&said.explanation, "%.*s", (int)(next - line), line);
+			report_add(&said.explanation, "  %.*s",
+				   (int)(next - line - EXPLAIN_MARK_SIZE),
+				   line + EXPLAIN_MARK_SIZE);
 		else if (!line_is_statistics(line))
 			line_keep(said.refused, line);
 	}

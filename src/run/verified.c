@@ -13,9 +13,9 @@
 
 static void map_special(const struct map_desc *d, uint32_t off[VERIFY_SPECIALS])
 {
-	off[0] = d->spin_lock_off;
-	off[1] = d->timer_off;
-	off[2] = d->work_off;
+	off[SPECIAL_LOCK] = d->spin_lock_off;
+	off[SPECIAL_TIMER] = d->timer_off;
+	off[SPECIAL_WORK] = d->work_off;
 }
 
 static int subs_of(const struct prog *p, const struct unit *u, struct verify_sub **out)

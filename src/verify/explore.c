@@ -3,7 +3,7 @@
  * The walk over all paths, depth first: run op after op on the current state; at a branch, put the
  * other side aside; at the end of a path, take up the last one put aside.
  */
-#include "verify/ver.h"
+#include "verify/explain.h"
 
 #include <string.h>
 
@@ -234,6 +234,8 @@ int explore(struct ver *v)
 		v->print_all = true;
 		err = 0;
 	}
+	if (err < 0 && v->cur)
+		explain_path(v);
 	explore_clean(v);
 	return err < 0 ? err : 0;
 }

@@ -163,6 +163,19 @@ static void log_reg(struct ver *v, uint32_t frame, const struct reg *r)
 	note(v, ")");
 }
 
+/* A register of the running frame as the log has it, to `out`. */
+void reg_text(struct ver *v, const struct reg *r, struct report *out)
+{
+	struct report *log = v->log;
+	unsigned level = v->level;
+
+	v->log = out;
+	v->level = LOG_INSNS;
+	log_reg(v, v->cur->top, r);
+	v->log = log;
+	v->level = level;
+}
+
 static void log_live(struct ver *v, uint8_t live)
 {
 	note(v, "%s%s%s%s", live ? "_" : "", live & LIVE_READ ? "r" : "",
@@ -303,6 +316,7 @@ static void log_source(struct ver *v)
 /* The line of the op that runs next, with what led to it. */
 void log_insn(struct ver *v)
 {
+	struct unit bare = *v->u; /* the kernel's log has no names of functions */
 	char text[256];
 
 	if (!(v->level & (LOG_INSNS | LOG_STATES)))
@@ -316,7 +330,8 @@ void log_insn(struct ver *v)
 	log_changes(v);
 	log_source(v);
 	v->line_start = log_here(v);
-	op_print(v->u, v->op, PRINT_KERNEL, text, sizeof(text));
+	bare.sub_names = NULL;
+	op_print(&bare, v->op, PRINT_KERNEL, text, sizeof(text));
 	note(v, "%u: %s\n", slot_of(v, v->op), text);
 	v->line_pos = log_here(v);
 }

@@ -350,16 +350,8 @@ static int back_state(struct ver *v, struct want *w, const struct state *s, uint
 		skip = false;
 		if (want_nothing(w))
 			return 0;
-		if (i == s->first_op && (!n || (n == 1 && h)))
-			return 1;
 		after = i;
-		if (h) {
-			i = h->prev;
-			n--;
-		} else {
-			i--;
-		}
-		if (i >= v->u->n_ops)
+		if (!path_back(s, &n, &i) || i >= v->u->n_ops)
 			return 1;
 	}
 }

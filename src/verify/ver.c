@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "verify/ver.h"
+#include "verify/explain.h"
 
 #include <time.h>
 
@@ -13,6 +13,12 @@ int fail(struct ver *v, int err, const char *fmt, ...)
 	report_addv(v->log, fmt, ap);
 	va_end(ap);
 	report_add(v->log, "\n");
+	if (!v->level)
+		return err;
+	va_start(ap, fmt);
+	report_addv(&v->refusal, fmt, ap);
+	va_end(ap);
+	report_add(&v->refusal, "\n");
 	return err;
 }
 
@@ -75,6 +81,8 @@ static void ver_free(struct ver *v)
 	mem_free(v->point);
 	mem_free(v->sub);
 	mem_free(v->seen);
+	report_free(&v->refusal);
+	report_free(&v->explanation);
 }
 
 /* The global subprograms that the verified ones call, until none is left. */
@@ -150,13 +158,24 @@ static void log_subs(struct ver *v)
 		note(v, "func#%u @%u\n", s, slot_of(v, v->u->subs[s]));
 }
 
+/* The structure's messages are refusals like any other. */
+static int structure_check(struct ver *v)
+{
+	struct report said = { 0 };
+	int err = verify_structure(v->u, v->log ? &said : NULL);
+
+	if (err && said.text)
+		fail(v, err, "%.*s", (int)said.n - 1, said.text);
+	report_free(&said);
+	return err;
+}
+
 static int verify_run(struct ver *v)
 {
 	int err;
 
 	log_subs(v);
-	err = verify_structure(v->u, v->log);
-
+	err = structure_check(v);
 	if (!err)
 		err = maps_check(v);
 	if (!err)
@@ -186,6 +205,8 @@ int verify(const struct unit *u, const struct verify_input *in, struct report *l
 		facts_finish(&v);
 		log_stats(&v);
 	}
+	if (err)
+		explain_print(&v);
 	if (!err && out) {
 		*out = v.facts;
 		v.facts = NULL;

@@ -70,8 +70,10 @@ struct ver {
 	uint64_t scratched_slots;
 	size_t line_pos; /* log position after the last op, 0: none */
 	size_t line_start;
-	const struct line *line; /* source line that was printed last */
-	size_t log_pos;		 /* of the log when the current state was put aside */
+	const struct line *line;   /* source line that was printed last */
+	struct report refusal;	   /* the lines that say why not, when there is a log */
+	struct report explanation; /* what explain.c has found out about it */
+	size_t log_pos;		   /* of the log when the current state was put aside */
 };
 
 /* -- ver.c: texts and small things */
@@ -124,6 +126,9 @@ struct state *state_push_empty(struct ver *v, uint32_t op);
 int hist_push(struct ver *v, const struct hist *h);
 int hist_stack(struct ver *v, uint8_t frame, uint32_t slot);
 int step(struct ver *v); /* step.c: 0, 1 at the end of a path, or -errno */
+
+/* -- origin.c */
+bool path_back(const struct state *s, uint32_t *n, uint32_t *i);
 
 /* -- prune.c, equal.c */
 int prune_visit(struct ver *v); /* 1: an equal or wider state was found safe before */
@@ -263,6 +268,7 @@ void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all);
 void log_changes(struct ver *v);
 void log_insn(struct ver *v);
 void log_reset(struct ver *v, size_t pos);
+void reg_text(struct ver *v, const struct reg *r, struct report *out);
 const char *bits_text(const struct scalar *s, char *buf, size_t size);
 const char *kind_text(const struct reg *r, char *buf, size_t size);
 

@@ -14,20 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef SCRIPT_SKEP
-#include "sys/sys.h"
-
-/* The verifier knows no spin locks yet. */
-static void unverified(const char *program)
-{
-	sys_load_opts()->unverified = !strcmp(program, "script_calls");
-}
-#else
-static void unverified(const char *program)
-{
-}
-#endif
-
 enum { SKIP = 77, OUT_MAX = 128 << 10, IN_MAX = 96 << 10 };
 
 static uint64_t state;
@@ -212,7 +198,6 @@ static int load(const char *path, const char *name, struct bpf_object **out)
 		return -errno;
 	bpf_object__for_each_program(p, o)
 	    bpf_program__set_autoload(p, strcmp(bpf_program__name(p), name) == 0);
-	unverified(name);
 	err = bpf_object__load(o);
 	*out = o;
 	return err ? err : bpf_program__fd(bpf_object__find_program_by_name(o, name));

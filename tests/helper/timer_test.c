@@ -4,8 +4,6 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "sys/sys.h"
-
 static unsigned points, failed;
 
 static void point(int want, int got, const char *what)
@@ -38,7 +36,6 @@ int main(int argc, char **argv)
 
 	libbpf_set_print(quiet);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	sys_load_opts()->unverified = true; /* the verifier knows no timers yet */
 	o = argc == 2 ? bpf_object__open(argv[1]) : NULL;
 	if (!o || bpf_object__load(o)) {
 		printf("1..1\nnot ok 1 - the object loads\n");

@@ -11,13 +11,17 @@
 
 #include "base/mem.h"
 #include "base/report.h"
-#include "verify/verify.h"
+#include "verify/explain.h"
 
+#define CGROUP BPF_PROG_TYPE_CGROUP_SKB
+#define LWT    BPF_PROG_TYPE_LWT_IN
 #define NONE   BPF_PROG_TYPE_UNSPEC
 #define FILTER BPF_PROG_TYPE_SOCKET_FILTER
 #define XDP    BPF_PROG_TYPE_XDP
 #define TC     BPF_PROG_TYPE_SCHED_CLS
 #define RAW    BPF_PROG_TYPE_RAW_TRACEPOINT
+
+#define NOT_GPL (1u << 31) /* beside a type: the licence is another one */
 
 struct row {
 	const char *name;
@@ -33,6 +37,7 @@ static const struct row rows[] = {
 #define ACCEPT(name, type, visited, text) { name, type, text, NULL, visited },
 #define REFUSE(name, type, message, text) { name, type, text, message, 0 },
 #include "cases.def"
+#include "explain_cases.def"
 };
 
 static const uint32_t constants[2] = { 7, 9 };
@@ -91,6 +96,11 @@ static const struct map_desc maps[] = {
 	  .flags = 1 << 7,
 	  .frozen = 1 },
 	{ .type = BPF_MAP_TYPE_USER_RINGBUF, .max_entries = 4096, .name = "user" },
+	{ .type = BPF_MAP_TYPE_PROG_ARRAY,
+	  .key_size = 4,
+	  .value_size = 4,
+	  .max_entries = 1,
+	  .name = "programs" },
 };
 
 enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
@@ -157,8 +167,8 @@ static struct unit *unit_of(const struct row *row, struct report *r)
 static int run(const struct row *row, const struct unit *u, unsigned level, struct report *log,
 	       struct facts **facts)
 {
-	const struct verify_input in = { .prog_type = row->type,
-					 .gpl = true,
+	const struct verify_input in = { .prog_type = row->type & ~NOT_GPL,
+					 .gpl = !(row->type & NOT_GPL),
 					 .log_level = level,
 					 .kfunc_name = kfunc_name,
 					 .map_special = map_special };
@@ -183,6 +193,41 @@ static bool judge(const struct row *row, const struct unit *u)
 	facts_free(facts);
 	report_free(&log);
 	return good;
+}
+
+static bool met[256]; /* rows of explain.def that explained something */
+
+/* Behind the figures, a refusal is explained: where, and by a row of explain.def, if it has one. */
+static bool explained(const struct row *row, const struct unit *u)
+{
+	struct report log = { 0 };
+	int err = run(row, u, LOG_STATS, &log, NULL);
+	bool known = false;
+	const char *figures = log.text ? strstr(log.text, "processed ") : NULL;
+	const char *ours = log.text ? strstr(log.text, EXPLAIN_MARK) : NULL;
+	bool good = err ? !figures || !ours || ours > figures : !ours;
+
+	for (const char *l = log.text; err && l && *l && l != ours; l = strchr(l, '\n') + 1) {
+		int n = explain_find(l);
+
+		if (n >= 0)
+			met[n] = known = true;
+	}
+	report_free(&log);
+	return good && (ours || !known);
+}
+
+/* Rows that no program here meets. */
+static unsigned unmet(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; explain_pattern(i); i++) {
+		if (!met[i])
+			printf("# no program for: %s\n", explain_pattern(i));
+		n += !met[i];
+	}
+	return n;
 }
 
 /* The verdict with log and without is the same, and a lack of memory is only ever -ENOMEM. */
@@ -213,12 +258,14 @@ static bool robust(const struct row *row, const struct unit *u)
 int main(void)
 {
 	unsigned n = sizeof(rows) / sizeof(rows[0]), bad = 0;
+	bool missing;
 
-	printf("1..%u\n", 2 * n);
+	printf("1..%u\n", 2 * n + 1);
 	for (unsigned i = 0; i < n; i++) {
 		struct report r = { 0 };
 		struct unit *u = unit_of(&rows[i], &r);
-		bool verdict = u && judge(&rows[i], u), memory = u && robust(&rows[i], u);
+		bool verdict = u && judge(&rows[i], u) && explained(&rows[i], u),
+		     memory = u && robust(&rows[i], u);
 
 		if (!u)
 			printf("# %s\n", r.text ? r.text : "");
@@ -230,5 +277,8 @@ int main(void)
 			unit_free(u);
 		report_free(&r);
 	}
+	missing = unmet() != 0;
+	bad += missing;
+	printf("%sok %u - each explanation has a program\n", missing ? "not " : "", 2 * n + 1);
 	return bad != 0;
 }

@@ -303,7 +303,8 @@ static void log_read(const char *log, struct outcome *o)
 		if (!strncmp(line, "processed ", 10)) {
 			o->insns = (unsigned)atoi(line + 10);
 		} else if (n && strncmp(line, "verification time", 17) &&
-			   strncmp(line, "stack depth", 11)) {
+			   strncmp(line, "stack depth", 11) &&
+			   strncmp(line, EXPLAIN_MARK, sizeof(EXPLAIN_MARK) - 1)) {
 			snprintf(o->last, sizeof(o->last), "%.*s", (int)(n > 390 ? 390 : n), line);
 			return;
 		}

@@ -104,7 +104,7 @@ static void text_row(struct job *j, const struct verify_row *row)
 	       ui_count(row->states, states, sizeof(states)),
 	       ui_count(row->peak, peak, sizeof(peak)), time_text(row->usec, time, sizeof(time)));
 	if (log_level(j->v) && row->log.text)
-		printf("%s", row->log.text);
+		printf("%s%s", row->log.text, row->log.text[row->log.n - 1] == '\n' ? "" : "\n");
 	else if (row->message.text)
 		lines_print(row->message.text);
 }

@@ -16,8 +16,12 @@ enum { MAPS_MAX = 64, NAME_MAX_BPF = 64 };
 struct missing {
 	char name[MAPS_MAX][NAME_MAX_BPF];
 	char why[MAPS_MAX][256];
+	unsigned at[MAPS_MAX]; /* which of the object's maps it is */
 	unsigned n;
 };
+
+/* libbpf puts calls of helpers from this number on where maps are used that were not created. */
+enum { MAP_POISON = 2001000000 };
 
 /* The figures, which stand in the log also when the program is refused. False: there are none, the
  * program did not come before the verifier. */
@@ -40,17 +44,23 @@ static bool figures_read(struct verify_row *row)
 }
 
 /* Only the chosen program, and of the maps only those that can be made. */
-static void object_choose(struct bpf_object *o, const char *name, const struct missing *m)
+static void object_choose(struct bpf_object *o, const char *name, struct missing *m)
 {
 	struct bpf_program *p;
+	struct bpf_map *map;
+	unsigned at = 0;
 
 	bpf_object__for_each_program(p, o)
 	    bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), name));
-	for (unsigned i = 0; i < m->n; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(o, m->name[i]);
-
-		if (map)
+	bpf_object__for_each_map(map, o)
+	{
+		for (unsigned i = 0; i < m->n; i++) {
+			if (strcmp(bpf_map__name(map), m->name[i]))
+				continue;
 			bpf_map__set_autocreate(map, false);
+			m->at[i] = at;
+		}
+		at++;
 	}
 }
 
@@ -70,25 +80,26 @@ static bool missing_add(struct missing *m, const char *text)
 	return true;
 }
 
-/* The one of the missing maps that the program would use, by libbpf's message; or NULL. */
-static const char *missing_used(const struct missing *m, const char *message, const char **why)
+/* The one of the missing maps that the program was refused for, or -1. With the instructions in
+ * the log libbpf names it. */
+static int missing_used(const struct missing *m, const char *message)
 {
-	char words[NAME_MAX_BPF + 8];
+	char words[NAME_MAX_BPF + 16];
+	unsigned n = 0;
 
+	sscanf(message, "invalid func unknown#%u", &n);
 	for (unsigned i = 0; i < m->n; i++) {
-		snprintf(words, sizeof(words), "map '%s' ", m->name[i]);
-		if (strstr(message, words)) {
-			*why = m->why[i];
-			return m->name[i];
-		}
+		snprintf(words, sizeof(words), "BPF map '%s' ", m->name[i]);
+		if (n == MAP_POISON + m->at[i] || !strncmp(message, words, strlen(words)))
+			return (int)i;
 	}
-	return NULL;
+	return -1;
 }
 
 static void row_judge(struct verify_row *row, const struct missing *m, int err,
 		      const struct report *said)
 {
-	const char *map, *why = "";
+	int map;
 
 	bool tried = figures_read(row);
 
@@ -100,12 +111,13 @@ static void row_judge(struct verify_row *row, const struct missing *m, int err,
 	row->verdict = row->message.n ? VERIFY_REJECTED : VERIFY_UNTRIED;
 	if (!row->message.n)
 		report_add(&row->message, "%s", said->text ? said->text : strerror(-err));
-	map = missing_used(m, row->message.text ? row->message.text : "", &why);
-	if (!map)
+	map = missing_used(m, row->message.text ? row->message.text : "");
+	if (map < 0)
 		return;
 	row->verdict = VERIFY_UNTRIED;
 	report_free(&row->message);
-	report_add(&row->message, "map '%s', which it uses, cannot be made:%s", map, why);
+	report_add(&row->message, "map '%s', which it uses, cannot be made:%s", m->name[map],
+		   m->why[map]);
 }
 
 static int row_begin(struct bpf_object *o, const char *name, struct verify_row *row)
@@ -120,7 +132,7 @@ static int row_begin(struct bpf_object *o, const char *name, struct verify_row *
 }
 
 /* One attempt; `said` is the message of a failure. */
-static int attempt(const char *path, const char *name, unsigned level, const struct missing *m,
+static int attempt(const char *path, const char *name, unsigned level, struct missing *m,
 		   struct report *said, struct verify_row *row)
 {
 	struct object_load how = { .level = level | LOG_STATS,
