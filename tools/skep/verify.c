@@ -276,9 +276,8 @@ const struct command command_verify = {
 	.name = "verify",
 	.args = "OBJECT...",
 	.line = "Says of each program of BPF objects whether it may run",
-	.about =
-	    "By Linux 6.12's rules. Each program is tried, whatever came of the others.\n"
-	    "Exit status: 0 all accepted; 1 some rejected; 2 some could not be tried.",
+	.about = "By Linux 6.12's rules. Each program is tried, whatever came of the others.\n"
+		 "Exit status: 0 all accepted; 1 some rejected; 2 some could not be tried.",
 	.example = "Example: skep verify xdp_flow.bpf.o tc_nat.bpf.o",
 	.opts = verify_opts,
 	.n_opts = sizeof(verify_opts) / sizeof(verify_opts[0]),
