@@ -14,8 +14,8 @@
  *   and sees that seq has changed meanwhile, or that stands on an emptied overflow cell, looks
  *   again: it may have passed the new cell before it was filled and the old one after it was
  *   emptied, or have followed a cell into another chain.
- * A reader that found its key may see the value of a later element, as in the kernel's
- * preallocated maps.
+ * A program that found its key may see the value of a later element, as in the kernel's
+ * preallocated maps; bpf(2) does not (hash_user_lookup).
  */
 #ifndef SKEP_MAP_HASH_H
 #define SKEP_MAP_HASH_H
@@ -102,6 +102,7 @@ uint32_t hash_find(const struct hash *h, const void *key);
 int hash_put(const struct hash *h, const void *key, const void *src, uint64_t flags,
 	     hash_put_fn put, bool in_place);
 int hash_erase(struct map *m, const void *key);
+int hash_user_lookup(struct map *m, const void *key, void *value, uint64_t flags);
 int hash_next_key(struct map *m, const void *key, void *next);
 int hash_lookup_erase(struct map *m, const void *key, void *value, uint64_t flags);
 int hash_bucket(struct map *m, uint32_t *bucket, void *keys, void *values, uint32_t *count,

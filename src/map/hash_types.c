@@ -52,16 +52,6 @@ static void *plain_lookup(struct map *m, const void *key)
 	return c ? cell_value(h, c) : NULL;
 }
 
-static int plain_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
-{
-	void *at = plain_lookup(m, key);
-
-	if (!at)
-		return -ENOENT;
-	value_read(m, value, at, flags);
-	return 0;
-}
-
 static int plain_update(struct map *m, const void *key, const void *value, uint64_t flags)
 {
 	if ((flags & ~(uint64_t)BPF_F_LOCK) > BPF_EXIST)
@@ -113,17 +103,6 @@ static void *percpu_lookup_cpu(struct map *m, const void *key, uint32_t cpu)
 	uint32_t off = cpu < percpu_slots() ? percpu_find(m, key) : 0;
 
 	return off ? percpu_at(cpu, off) : NULL;
-}
-
-static int percpu_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
-{
-	const struct hash *h = hash_of(m);
-	struct cell *c = hash_get(h, key);
-
-	if (!c)
-		return -ENOENT;
-	value_read_percpu(m, value, cell_percpu(h, c));
-	return 0;
 }
 
 static int percpu_update(struct map *m, const void *key, const void *value, uint64_t flags)
@@ -184,8 +163,8 @@ DIRECT(update, percpu_hash_update_direct, percpu_update)
 
 #define TABLE_OPS                                                                                  \
 	.priv_size = sizeof(struct hash), .destroy = hash_destroy, .erase = hash_erase,            \
-	.next_key = hash_next_key, .user_lookup_erase = hash_lookup_erase, .bucket = hash_bucket,  \
-	.for_each = hash_for_each
+	.next_key = hash_next_key, .user_lookup = hash_user_lookup,                                \
+	.user_lookup_erase = hash_lookup_erase, .bucket = hash_bucket, .for_each = hash_for_each
 
 const struct map_ops hash_ops = {
 	.direct = { .update = DIRECT_FN(hash_update_direct),
@@ -205,13 +184,12 @@ const struct map_ops lru_hash_ops = {
 	.check = lru_check,
 	.create = lru_create,
 	.lookup = lru_lookup,
-	.user_lookup = plain_user_lookup,
 	.update = lru_update,
 };
 
 #define PERCPU_OPS                                                                                 \
 	.lookup = percpu_lookup, .lookup_percpu = percpu_lookup_cpu, .update = percpu_update,      \
-	.user_lookup = percpu_user_lookup, .user_update = percpu_user_update
+	.user_update = percpu_user_update
 
 const struct map_ops percpu_hash_ops = {
 	.direct = { .percpu = true,

@@ -87,12 +87,31 @@ int hash_next_key(struct map *m, const void *key, void *next)
 }
 
 /* The value as user space sees it. */
-static void read_value(const struct hash *h, uint32_t id, void *value, uint64_t flags)
+static void read_value(const struct hash *h, struct cell *c, void *value, uint64_t flags)
 {
 	if (h->m->type->percpu)
-		value_read_percpu(h->m, value, cell_percpu(h, cell_at(h, id)));
+		value_read_percpu(h->m, value, cell_percpu(h, c));
 	else
-		value_read(h->m, value, cell_value(h, cell_at(h, id)), flags);
+		value_read(h->m, value, cell_value(h, c), flags);
+}
+
+/* Without a lock. Where nothing was taken out of the bucket meanwhile, the cell is still the
+ * element that was found. */
+int hash_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
+{
+	const struct hash *h = hash_of(m);
+	const uint32_t *seq = &cell_at(h, hash_home(h, key))->seq;
+	struct cell *c;
+	uint32_t before;
+
+	do {
+		before = __atomic_load_n(seq, __ATOMIC_ACQUIRE);
+		c = hash_get(h, key);
+		if (c)
+			read_value(h, c, value, flags);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (before != __atomic_load_n(seq, __ATOMIC_RELAXED));
+	return c ? 0 : -ENOENT;
 }
 
 static uint32_t bucket_count(const struct hash *h, uint32_t home)
@@ -122,7 +141,7 @@ static void bucket_read(const struct hash *h, uint32_t home, uint8_t *keys, uint
 	for (; id != NONE; id = next) {
 		next = next_in(h, id);
 		words_load(keys, cell_at(h, id)->key, h->key_size);
-		read_value(h, id, values, flags);
+		read_value(h, cell_at(h, id), values, flags);
 		take(h, home, id, erase);
 		keys += h->key_size;
 		values += size;
@@ -165,7 +184,7 @@ int hash_lookup_erase(struct map *m, const void *key, void *value, uint64_t flag
 	lock_take(&cell_at(h, home)->lock);
 	id = hash_find(h, key);
 	if (id != NONE) {
-		read_value(h, id, value, flags);
+		read_value(h, cell_at(h, id), value, flags);
 		take(h, home, id, true);
 	}
 	lock_drop(&cell_at(h, home)->lock);

@@ -102,17 +102,6 @@ static void *hash_of_maps_lookup(struct map *m, const void *key)
 	return id == NONE ? NULL : __atomic_load_n(&h->inner[id].map, __ATOMIC_ACQUIRE);
 }
 
-static int hash_of_maps_user_lookup(struct map *m, const void *key, void *value, uint64_t flags)
-{
-	const struct hash *h = m->priv;
-	uint32_t id = hash_find(h, key);
-
-	if (id == NONE)
-		return -ENOENT;
-	words_load(value, cell_value(h, cell_at(h, id)), sizeof(uint32_t));
-	return 0;
-}
-
 DIRECT(lookup, hash_of_maps_lookup_direct, hash_of_maps_lookup)
 DIRECT(erase, hash_erase_direct, hash_erase)
 
@@ -125,7 +114,7 @@ const struct map_ops hash_of_maps_ops = {
 	.destroy = hash_destroy,
 	.lookup = hash_of_maps_lookup,
 	.erase = hash_erase,
-	.user_lookup = hash_of_maps_user_lookup,
+	.user_lookup = hash_user_lookup,
 	.user_update = op_einval_update,
 	.next_key = hash_next_key,
 	.bucket = hash_bucket,

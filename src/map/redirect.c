@@ -248,6 +248,7 @@ const struct map_ops devmap_hash_ops = {
 	.create = devmap_hash_create,
 	.destroy = hash_destroy,
 	.lookup = devmap_hash_lookup,
+	.user_lookup = hash_user_lookup,
 	.update = devmap_hash_update,
 	.erase = hash_erase,
 	.next_key = hash_next_key,
