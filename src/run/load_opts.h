@@ -13,7 +13,9 @@
 struct load_opts {
 	uint64_t rewrites_off; /* rewrite/rewrite.h: rewrite_opts.off */
 	unsigned rewrite_stop; /* ... .stop */
-	bool hardened;	       /* ... .hardened */
+	bool hardened;	       /* ... .hardened; and code that is hard to abuse: blinded constants,
+				* landing pads, signed returns */
+	bool private_stacks;   /* jit/jit.h: jit_opts.private_stack */
 	bool
 	    unverified; /* do without the verifier: only structure and what is called are checked */
 };

@@ -129,7 +129,10 @@ static struct rewrite_opts prog_rewrites(const struct prog_spec *spec)
 static int prog_compile(struct prog *p, const struct prog_spec *spec, struct report *log)
 {
 	const struct target *target = prog_target(spec);
-	const struct jit_opts opts = { 0 };
+	const struct jit_opts opts = { .blind = spec->opts.hardened,
+				       .landing_pads = spec->opts.hardened,
+				       .sign_returns = spec->opts.hardened,
+				       .private_stack = spec->opts.private_stacks };
 	struct code *code = NULL;
 	struct image *image = NULL;
 	int err;

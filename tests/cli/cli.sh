@@ -185,6 +185,14 @@ gives "the rewritten packets" 0 'src4: 203.0.113.1, dst4: 192.0.2.80' \
 	"$skep" run "$flow" -i "$work/nat.pcap" --all
 if grep -q 'src4: 10.0.0.1,' "$out"; then not_ok "no old address"; else ok "no old address"; fi
 
+gives "hardened, the same happens" 0 'sum: \{sources: 22' \
+	"$skep" run "$nat" -i "$capture" --map 'sources 10.0.0.1 203.0.113.1' -o "$work/hard.pcap" \
+	--harden --private-stacks
+if cmp -s "$work/nat.pcap" "$work/hard.pcap"; then ok "to the same packets"; else
+	not_ok "to the same packets"; fi
+gives "hardened code is blinded and has landing pads" 0 '24 24 03 d5|bti jc' \
+	"$skep" dump jited "$flow" --arch arm64 --harden
+
 gives "an unknown rewrite" 2 "there is no rewrite 'divde'; there are .*divide" \
 	"$skep" run "$flow" -i "$capture" --no-inline divde
 gives "an unknown rewrite to stop after" 2 "there is no rewrite 'nothing'; there are .*divide" \

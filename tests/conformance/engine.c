@@ -11,6 +11,7 @@
 static const struct engine engines[] = {
 	{ .name = "interp" },
 	{ .name = "jit", .native = true },
+	{ .name = "jit-blind", .native = true, .jit = { .blind = true, .blind_seed = 1 } },
 };
 
 bool engine_find(const char *name, struct engine *out)

@@ -20,7 +20,7 @@ struct engine {
 	uint64_t max_ops;   /* interpreter only; 0: no limit */
 };
 
-/* "interp", "jit". False: there is none of that name. */
+/* "interp", "jit", "jit-blind". False: there is none of that name. */
 bool engine_find(const char *name, struct engine *out);
 
 /* A unit made ready to run; the unit stays the caller's. Zeroed: nothing is loaded. */

@@ -60,13 +60,56 @@ static void item_if(struct gen *g)
 	}
 }
 
+/* Jumps back to `top` while the counter in r, that runs from n down to 0, is not 0. */
+static void loop_down(struct gen *g, uint8_t r, uint32_t top)
+{
+	static const struct {
+		uint8_t code;
+		int64_t imm;
+	} ends[] = { { OP_JNE, 0 }, { OP_JSGT, 0 }, { OP_JSGE, 1 },
+		     { OP_JGE, 1 }, { OP_JGT, 0 },  { OP_JSET, 15 } };
+	const uint32_t way = rng_below(&g->rng, COUNT(ends));
+	const uint8_t w32 = rng_below(&g->rng, 2) ? OP_W32 : 0;
+	struct op op = op_imm(ends[way].code, w32, r, ends[way].imm);
+
+	op.off = (int32_t)top;
+	emit_pinned(g, op_imm(OP_ADD, w32, r, -1));
+	emit_pinned(g, op);
+}
+
+/* As many ops as a conditional jump of BPF spans, of those that become longest: without LSE arm64's
+ * code for them is more than the 1 MB that its conditional branches span. Jumped over, or back. */
+static void huge(struct gen *g)
+{
+	enum { OPS = 32000, OFF = 4104, PLACES = 2000 };
+	const uint8_t r = pick_dst(g);
+	const bool back = r >= 6 && r <= 9;
+	const uint32_t first = back ? emit_pinned(g, op_imm(OP_MOV, 0, r, 2)) : branch(g);
+
+	g->reserved |= (uint16_t)(back << r);
+	for (uint32_t i = 0; i < OPS; i++)
+		emit(g, (struct op){ .code = OP_CMPXCHG,
+				     .mode = op_mode_size(8) | OP_FETCH,
+				     .dst = g->base,
+				     .src = pick_src(g),
+				     .off = OFF + (int32_t)(i % PLACES) * 8 });
+	g->reserved &= (uint16_t)~(back << r);
+	if (back)
+		loop_down(g, r, first + 1);
+	else
+		emit_land(g, first);
+}
+
 /* Many ops, so that jumps across them need their long form. */
 static void item_far(struct gen *g)
 {
 	const uint32_t n =
 	    rng_once_in(&g->rng, 20) ? rng_below(&g->rng, 3000) : rng_below(&g->rng, 60);
-	const uint32_t over = rng_below(&g->rng, 2) ? branch(g) : jump(g);
+	uint32_t over;
 
+	if (rng_once_in(&g->rng, 60) && !g->loops && !g->sub && !g->callee)
+		return huge(g);
+	over = rng_below(&g->rng, 2) ? branch(g) : jump(g);
 	for (uint32_t i = 0; i < n; i++)
 		item_plain(g);
 	emit_land(g, over);
@@ -96,23 +139,6 @@ static void item_break(struct gen *g)
 
 	if (vec_push(&g->exits, out))
 		g->failed = true;
-}
-
-/* Jumps back to `top` while the counter in r, that runs from n down to 0, is not 0. */
-static void loop_down(struct gen *g, uint8_t r, uint32_t top)
-{
-	static const struct {
-		uint8_t code;
-		int64_t imm;
-	} ends[] = { { OP_JNE, 0 }, { OP_JSGT, 0 }, { OP_JSGE, 1 },
-		     { OP_JGE, 1 }, { OP_JGT, 0 },  { OP_JSET, 15 } };
-	const uint32_t way = rng_below(&g->rng, COUNT(ends));
-	const uint8_t w32 = rng_below(&g->rng, 2) ? OP_W32 : 0;
-	struct op op = op_imm(ends[way].code, w32, r, ends[way].imm);
-
-	op.off = (int32_t)top;
-	emit_pinned(g, op_imm(OP_ADD, w32, r, -1));
-	emit_pinned(g, op);
 }
 
 /* A counter in a register that nothing in the body writes; it survives calls. */

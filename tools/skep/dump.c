@@ -101,9 +101,9 @@ static int dump_jited(const struct unit *u, const struct dump_values *v, struct 
 	const struct target *t = target_find(v->arch);
 	const struct jit_opts opts = { .cpu = v->cpu,
 				       .base = NATIVE_BASE,
-				       .blind = v->blind,
-				       .landing_pads = v->bti,
-				       .sign_returns = v->pac };
+				       .blind = v->blind || v->load.harden,
+				       .landing_pads = v->bti || v->load.harden,
+				       .sign_returns = v->pac || v->load.harden };
 	struct code *c;
 	int err;
 

@@ -6,7 +6,9 @@
 
 int load_opts_set(const struct load_values *v, struct report *r)
 {
-	struct load_opts opts = { .unverified = v->unverified };
+	struct load_opts opts = { .unverified = v->unverified,
+				  .hardened = v->harden,
+				  .private_stacks = v->private_stacks };
 	int err = 0;
 
 	for (size_t i = 0; i < v->no_inline.n && !err; i++)

@@ -13,7 +13,7 @@ struct report;
 
 struct load_values {
 	struct opt_list no_inline;
-	bool unverified;
+	bool unverified, harden, private_stacks;
 	const char *after;
 };
 
@@ -24,7 +24,16 @@ struct load_values {
 	  "NAME",      "leave a rewrite out (a wrong name lists them)" },                          \
 	    { "unverified", 0,                                                                     \
 	      OPT_FLAG,	    offsetof(type, member.unverified),                                     \
-	      NULL,	    "load without verification" }
+	      NULL,	    "load without verification" },                                         \
+	    { "harden", 0,                                                                         \
+	      OPT_FLAG, offsetof(type, member.harden),                                             \
+	      NULL,	"blind constants, landing pads, signed returns; masked look-ups" },        \
+	    { "private-stacks",                                                                    \
+	      0,                                                                                   \
+	      OPT_FLAG,                                                                            \
+	      offsetof(type, member.private_stacks),                                               \
+	      NULL,                                                                                \
+	      "BPF stacks in per-slot memory" }
 
 /* For the loads of this thread from now on. -EINVAL for a rewrite that there is not. */
 int load_opts_set(const struct load_values *v, struct report *r);
