@@ -82,7 +82,7 @@ static __always_inline int job_of(struct xdp_md *ctx, struct job *job)
 #define LIST(name, type)                                                                           \
 	MAP(name, type, 0, 0)                                                                      \
 	PROGRAM(name##_update, SOME, 0, n += !bpf_map_push_elem(&name, &one, 0))                   \
-	PROGRAM(name##_lookup, SOME, 0, n += !bpf_map_peek_elem(&name, &one))                     \
+	PROGRAM(name##_lookup, SOME, 0, n += !bpf_map_peek_elem(&name, &one))                      \
 	PROGRAM(name##_delete, SOME, 0, n += !bpf_map_pop_elem(&name, &one))
 
 ARRAY(array, ARRAY)

@@ -61,7 +61,7 @@ nat="$examples/tc_nat.bpf.o"
 
 gives "version" 0 '^skep [0-9]+\.[0-9]+\.[0-9]+$' "$skep" --version
 gives "help" 0 '^  run +Runs' "$skep" --help
-for command in '' run verify asm disasm dump bench; do
+for command in '' run verify asm disasm dump test bench; do
 	# shellcheck disable=SC2086
 	gives "help of '$command' has an example" 0 '^Example: ' "$skep" $command --help
 	if [ "$(wc -l <"$out")" -le 24 ] && ! grep -q '.\{81\}' "$out"; then

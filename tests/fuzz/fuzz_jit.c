@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/report.h"
@@ -55,7 +56,7 @@ static void caught(int sig, siginfo_t *info, void *context)
 static void catch_crashes(void)
 {
 	const struct sigaction action = { .sa_sigaction = caught, .sa_flags = SA_SIGINFO };
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGALRM, SIGABRT };
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGPROF, SIGABRT };
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &action, NULL);
@@ -154,11 +155,12 @@ static void print_stats(const struct counts *n)
 /* False when the program made a difference. */
 static bool run_seed(const struct options *o, struct check *check, uint64_t seed, struct counts *n)
 {
+	static const struct itimerval limit = { .it_value = { .tv_sec = 60 } };
 	struct gen_case c;
 	enum verdict v;
 
 	seed_now = seed;
-	alarm(60);
+	setitimer(ITIMER_PROF, &limit, NULL);
 	if (gen_case_new(seed, NULL, &c) || world_bind(&c)) {
 		printf("# seed %" PRIu64 ": no program could be made\n", seed);
 		return false;

@@ -53,8 +53,8 @@ static int test_run(const struct producer *p, int prog, const struct job_bytes *
 	return err;
 }
 
-/* Which elements the next run takes: neighbours in time are no neighbours in the map; those that are
- * added were never there. */
+/* Which elements the next run takes: neighbours in time are no neighbours in the map; those that
+ * are added were never there. */
 static struct job_bytes job_next(struct producer *p)
 {
 	const struct bench *b = p->job->bench;

@@ -27,7 +27,7 @@ struct load_values {
 	      NULL,	    "load without verification" },                                         \
 	    { "harden", 0,                                                                         \
 	      OPT_FLAG, offsetof(type, member.harden),                                             \
-	      NULL,	"blind constants, landing pads, signed returns; masked look-ups" },        \
+	      NULL,	"code hard to abuse: blinded, signed, landing pads" },                     \
 	    { "private-stacks",                                                                    \
 	      0,                                                                                   \
 	      OPT_FLAG,                                                                            \

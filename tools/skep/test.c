@@ -26,7 +26,7 @@ struct test_values {
 
 static const struct opt test_opts[] = {
 	{ "bless", 0, OPT_FLAG, offsetof(struct test_values, bless), NULL,
-	  "write what is into the files, where it is not what they say" },
+	  "write what is into the files where they say otherwise" },
 };
 
 /* One file on its way. */
@@ -293,7 +293,7 @@ const struct command command_test = {
 	.args = "FILE.case...",
 	.line = "Checks case files: what a program becomes, and what it does",
 	.about =
-	    "Prints TAP. Programs run on the interpreter and natively in every way of compiling;\n"
+	    "Prints TAP. Programs run on the interpreter and natively, compiled in every way;\n"
 	    "native code of other machines is compared as text. Format: docs/cases.md.",
 	.example = "Example: skep test --bless tests/cases/jit/*.case",
 	.opts = test_opts,
