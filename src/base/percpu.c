@@ -38,6 +38,7 @@ static struct {
 } region = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 __thread char *percpu_self;
+__thread uint32_t percpu_cpu;
 
 /* Highest number of a list such as "0-3,8", plus one; 0 when it cannot be read. */
 static unsigned possible_cpus(void)

@@ -49,6 +49,9 @@ static inline void *percpu_at(unsigned slot, uint32_t off)
 /* Base of the slot that this thread runs in; NULL outside of a program run. Set by run/slot.c. */
 extern __thread char *percpu_self __attribute__((tls_model("initial-exec")));
 
+/* That slot's number, as in its percpu_head: one load for who only wants this. */
+extern __thread uint32_t percpu_cpu __attribute__((tls_model("initial-exec")));
+
 /* The address of the running slot's copy. Only while percpu_self is set. */
 static inline void *percpu_this(uint32_t off)
 {

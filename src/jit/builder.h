@@ -61,10 +61,10 @@ struct builder {
 	uint64_t blind;		   /* state of the random numbers that blind constants */
 	uint64_t arena;		   /* the unit's, or a made up one for a dump */
 	struct private_stack private;
-	int64_t percpu_tp, tail_tp; /* distances of percpu_self and of the count of tail calls
-				     * from the thread pointer */
-	uint32_t op;		    /* the one being lowered, for messages */
-	const struct frame *frame;  /* the subprogram being lowered */
+	int64_t percpu_tp, cpu_tp, tail_tp; /* distances of percpu_self, percpu_cpu and of the count
+					     * of tail calls from the thread pointer */
+	uint32_t op;			    /* the one being lowered, for messages */
+	const struct frame *frame;	    /* the subprogram being lowered */
 	int err;
 	char message[160];
 	VEC(uint8_t) bytes;

@@ -62,6 +62,7 @@ static int builder_set_up(struct builder *b)
 	if (!b->dump)
 		image_range(&b->near_lo, &b->near_hi);
 	b->percpu_tp = b->dump ? b->target->thread_vars : host_percpu_tp();
+	b->cpu_tp = b->dump ? b->target->thread_vars - 4 : host_cpu_tp();
 	b->tail_tp = b->dump ? b->target->thread_vars + 8 : host_tail_tp();
 	err = b->target->cpu(b->opts->cpu, &b->features);
 	b->features &= ~b->opts->features_off;

@@ -7,14 +7,16 @@
 #include "base/percpu.h"
 #include "jit/target.h"
 
-/* Kept in the static part of thread memory, so that its distance is a constant. */
-extern __thread char *percpu_self __attribute__((tls_model("initial-exec")));
-
 static __thread uint64_t tail_count __attribute__((tls_model("initial-exec")));
 
 int64_t host_percpu_tp(void)
 {
 	return (char *)&percpu_self - (char *)__builtin_thread_pointer();
+}
+
+int64_t host_cpu_tp(void)
+{
+	return (char *)&percpu_cpu - (char *)__builtin_thread_pointer();
 }
 
 int64_t host_tail_tp(void)

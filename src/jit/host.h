@@ -17,6 +17,9 @@ const struct target *host_target(void);
 /* Distance of percpu_self from the thread pointer, the same in every thread. */
 int64_t host_percpu_tp(void);
 
+/* ... of percpu_cpu. */
+int64_t host_cpu_tp(void);
+
 /* ... and of the count of tail calls, 8 bytes that generated code keeps. */
 int64_t host_tail_tp(void);
 

@@ -101,6 +101,8 @@ static void lower_mov(struct walk *w, const struct op *op)
 	struct args a = args_of(w, op);
 	bool plain = !(op->mode & OP_SX);
 
+	if (!(op->mode & OP_REG) && lower_percpu_constant(w, op))
+		return;
 	if (!(op->mode & OP_REG)) {
 		lower_constant(w, a.dst, a.w32 ? (uint32_t)a.imm : (uint64_t)a.imm);
 	} else if (op->src == BPF_FP && is_plain_move(op) && w->t->add3 && !w->f->fp_value) {
@@ -306,14 +308,6 @@ static void lower_exit(struct walk *w, const struct op *op)
 		w->t->leave(w->b, w->f);
 	else
 		w->t->jump(w->b, w->f->leave);
-}
-
-static void lower_percpu(struct walk *w, const struct op *op)
-{
-	if (!(w->t->traits & TRAIT_PERCPU))
-		builder_fail(w->b, -EOPNOTSUPP, "the target has no per-CPU base");
-	else
-		w->t->percpu(w->b, reg_of(w, op->dst), reg_of(w, op->src));
 }
 
 static void lower_nospec(struct walk *w, const struct op *op)

@@ -55,6 +55,10 @@ void lower_constant(struct walk *w, uint8_t dst, uint64_t imm);
 /* Whether this number must not be seen in the code. Zero says nothing. */
 bool lower_blinds(const struct walk *w, int64_t imm);
 
+/* lower_percpu.c; whether a constant was made into a per-CPU address, and all is done. */
+void lower_percpu(struct walk *w, const struct op *op);
+bool lower_percpu_constant(struct walk *w, const struct op *op);
+
 /* lower_mem.c */
 void lower_load(struct walk *w, const struct op *op);
 void lower_store(struct walk *w, const struct op *op);

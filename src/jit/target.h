@@ -116,6 +116,10 @@ struct target {
 	void (*tail_shared)(struct builder *b, const struct frame *f);
 	void (*may_goto)(struct builder *b, const struct frame *f, uint32_t label);
 	void (*percpu)(struct builder *b, uint8_t dst, uint8_t src);
+	/* The address at a constant offset; a load from offset a->off into a->dst. False, with
+	 * nothing emitted: it does not fit. NULL: never. */
+	bool (*percpu_at)(struct builder *b, uint8_t dst, uint64_t off);
+	bool (*percpu_load)(struct builder *b, const struct args *a);
 	/* The access a to the arena: makes an address of *base, which is a->src or a->dst and holds
 	 * an offset, or an index of it. What the op stores may be in tmp. */
 	void (*arena)(struct builder *b, struct args *a, uint8_t *base);

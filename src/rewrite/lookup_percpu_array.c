@@ -18,8 +18,9 @@ static bool put(struct inline_call *c)
 	}
 	put_index(c);
 	put_scale(c);
-	put_imm(c, OP_ADD, 0, BPF_AX, c->direct->percpu_off);
-	put_percpu(c, 0, BPF_AX);
+	put_reg(c, OP_MOV, 0, 0, BPF_AX);
+	put_imm(c, OP_ADD, 0, 0, c->direct->percpu_off);
+	put_percpu(c, 0, 0);
 	return true;
 }
 

@@ -261,6 +261,7 @@ static int slot_take(struct slot_run *run, uint8_t running)
 		return err;
 	self.held = slot;
 	percpu_self = percpu_base(slot);
+	percpu_cpu = slot;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self.running = running;
 	self.depth = 1;
@@ -292,6 +293,7 @@ static void slot_give(const struct slot_run *run)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self.held = run->held;
 	percpu_self = run->self;
+	percpu_cpu = run->held;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self.running = run->running;
 	if (run->locked)

@@ -50,7 +50,7 @@ static const struct kind {
 	{ "hash_of_maps", BPF_MAP_TYPE_HASH_OF_MAPS, BPF_MAP_TYPE_HASH, 4, 4, 6, 0 },
 	{ "queue", BPF_MAP_TYPE_QUEUE, 0, 0, 8, 5, 0 },
 	{ "stack", BPF_MAP_TYPE_STACK, 0, 0, 16, 5, 0 },
-	{ "bloom", BPF_MAP_TYPE_BLOOM_FILTER, 0, 0, 8, 16, 0 },
+	{ "bloom", BPF_MAP_TYPE_BLOOM_FILTER, 0, 0, 8, 16, BPF_F_ZERO_SEED },
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -83,8 +83,6 @@ static int map_new(const struct kind *k, int inner)
 
 	if (inner >= 0)
 		o.inner_map_fd = (unsigned)inner;
-	if (k->type == BPF_MAP_TYPE_BLOOM_FILTER || k->type == BPF_MAP_TYPE_LPM_TRIE)
-		o.map_extra = 0;
 	fd = bpf_map_create(k->type, k->name, k->key, k->value, k->max, &o);
 	must(fd >= 0, k->name);
 	return fd;
@@ -254,8 +252,7 @@ static void say_lookup_percpu(struct text *t, unsigned map)
 
 static void say_new_value(struct text *t, unsigned map)
 {
-	for (unsigned i = 0; i < kinds[map].value; i += 8)
-		say(t, "*(u64 *)(r10 - %u) = %s\n", 128 - i, i ? "r10" : sum(t));
+	say(t, "*(u64 *)(r10 - 128) = %s\n", sum(t));
 	for (unsigned i = 8; i < kinds[map].value; i += 8)
 		say(t, "*(u64 *)(r10 - %u) = %u\n", 128 - i, i);
 }

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/report.h"
+#include "isa/direct.h"
 #include "rewrite/rewrite.h"
 #include "verify/verify.h"
 
@@ -18,6 +19,7 @@
 #define XDP    BPF_PROG_TYPE_XDP
 #define TC     BPF_PROG_TYPE_SCHED_CLS
 #define OPS    BPF_PROG_TYPE_SOCK_OPS
+#define KPROBE BPF_PROG_TYPE_KPROBE
 
 #define PLAIN (TRAIT_ZEXT32 | TRAIT_PERCPU | TRAIT_DIV0)
 
@@ -31,26 +33,54 @@ struct row {
 	const char *text, *want; /* want NULL: as it was */
 };
 
-/* map_fd 0: ARRAY of 5 values of 48 bytes; 1: HASH. */
+/* The maps are maps[], by map_fd. */
 static const struct row rows[] = {
 #define CASE(pass, name, type, traits, flags, text, want)                                          \
 	{ name, REWRITE_##pass, type, traits, flags, text, want },
 #include "text.def"
 };
 
+static uint64_t function(BPF_PARAMS(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e))
+{
+	return a;
+}
+
+/* What functions and addresses the maps offer; functions are refs behind those of the maps. */
+static const struct map_direct array_direct = { .values = 16, .stride = 48 };
+static const struct map_direct percpu_direct = { .percpu_off = 4096, .stride = 8 };
+static const struct map_direct hash_direct = { .lookup = { function, "lookup" },
+					       .value_off = 24,
+					       .update = { function, "update" } };
+static const struct map_direct lru_direct = {
+	.lookup = { function, "lookup" }, .value_off = 24, .ref_off = 14, .percpu = true
+};
+static const struct map_direct trie_direct = { .lookup = { function, "lookup" } };
+static const struct map_direct maps_direct = { .slots = 512 };
+static const struct map_desc inner = {
+	.type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1
+};
+
+#define MAP(kind, key, value, max, number, more)                                                   \
+	{ .type = BPF_MAP_TYPE_##kind,                                                             \
+	  .key_size = key,                                                                         \
+	  .value_size = value,                                                                     \
+	  .max_entries = max,                                                                      \
+	  .id = number,                                                                            \
+	  .direct = more }
+
 static const struct map_desc maps[] = {
-	{ .type = BPF_MAP_TYPE_ARRAY,
+	MAP(ARRAY, 4, 48, 5, 1, &array_direct),
+	MAP(HASH, 8, 8, 4, 2, &hash_direct),
+	MAP(PERCPU_ARRAY, 4, 8, 5, 3, &percpu_direct),
+	MAP(LRU_PERCPU_HASH, 8, 8, 4, 4, &lru_direct),
+	MAP(LPM_TRIE, 8, 8, 4, 5, &trie_direct),
+	{ .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
 	  .key_size = 4,
-	  .value_size = 48,
+	  .value_size = 4,
 	  .max_entries = 5,
-	  .id = 1,
-	  .name = "array" },
-	{ .type = BPF_MAP_TYPE_HASH,
-	  .key_size = 8,
-	  .value_size = 8,
-	  .max_entries = 4,
-	  .id = 2,
-	  .name = "hash" },
+	  .id = 6,
+	  .inner = &inner,
+	  .direct = &maps_direct },
 };
 
 enum { MAPS = sizeof(maps) / sizeof(maps[0]) };

@@ -113,7 +113,7 @@ static inline uint8_t a64_arena_reg(const struct frame *f)
 }
 static inline bool a64_keeps_percpu(const struct frame *f)
 {
-	return f->percpus > 1 && (f->calls || !a64_keeps_arena(f));
+	return f->percpus && (f->calls || !a64_keeps_arena(f));
 }
 static inline uint8_t a64_percpu_reg(const struct frame *f)
 {

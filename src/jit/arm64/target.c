@@ -52,13 +52,44 @@ void a64_percpu_base(struct builder *b, uint8_t reg)
 	EMIT(b, LDR_X_U, reg, reg, b->percpu_tp);
 }
 
+/* The register that holds it. */
+static uint8_t percpu_reg(struct builder *b)
+{
+	if (a64_keeps_percpu(b->frame))
+		return a64_percpu_reg(b->frame);
+	a64_percpu_base(b, TMP2);
+	return TMP2;
+}
+
 static void percpu(struct builder *b, uint8_t dst, uint8_t src)
 {
-	unsigned base = a64_keeps_percpu(b->frame) ? a64_percpu_reg(b->frame) : TMP2;
+	EMIT(b, ADD, 1, dst, a64_value(b, src), percpu_reg(b), A64_LSL, 0);
+}
 
-	if (base == TMP2)
-		a64_percpu_base(b, TMP2);
-	EMIT(b, ADD, 1, dst, a64_value(b, src), base, A64_LSL, 0);
+/* Two immediates of 12 bits. */
+static bool percpu_at(struct builder *b, uint8_t dst, uint64_t off)
+{
+	uint8_t base = off >> 24 ? 0 : percpu_reg(b);
+
+	if (off >> 24)
+		return false;
+	if (off >> 12)
+		EMIT(b, ADDI, 1, dst, base, off >> 12, 1);
+	if (off & 0xfff || !off)
+		EMIT(b, ADDI, 1, dst, off >> 12 ? dst : base, off & 0xfff, 0);
+	return true;
+}
+
+static bool percpu_load(struct builder *b, const struct args *load)
+{
+	struct args a = *load;
+
+	a.src = TMP2;
+	if (!a64_off_fits(b, &a))
+		return false;
+	a.src = percpu_reg(b);
+	a64_load(b, &a);
+	return true;
 }
 
 /* System.md J4. */
@@ -110,6 +141,8 @@ const struct target target_arm64 = {
 	.tail_shared = a64_tail_shared,
 	.may_goto = a64_may_goto,
 	.percpu = percpu,
+	.percpu_at = percpu_at,
+	.percpu_load = percpu_load,
 	.arena = a64_arena,
 	.probe_outside = a64_probe_outside,
 	.nospec = nospec,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+
+#include "base/percpu.h"
 #include "jit/x86_64/x86_64.h"
 
 static const struct rule rules[OP_COUNT] = {
@@ -62,6 +65,22 @@ static void percpu(struct builder *b, uint8_t dst, uint8_t src)
 	x_add_load_fs(b, dst, b->percpu_tp);
 }
 
+/* The slot's number, which is what is loaded most, is a thread variable, too. */
+static bool percpu_load(struct builder *b, const struct args *load)
+{
+	struct args a = *load;
+
+	if (a.off == offsetof(struct percpu_head, cpu) && a.size_log == 2 &&
+	    !(a.op->mode & OP_SX)) {
+		x_mov_load32_fs(b, a.dst, b->cpu_tp);
+		return true;
+	}
+	x_mov_load_fs(b, a.dst, b->percpu_tp);
+	a.src = a.dst;
+	x86_load(b, &a);
+	return true;
+}
+
 static void nospec(struct builder *b)
 {
 	x_lfence(b);
@@ -100,6 +119,7 @@ const struct target target_x86_64 = {
 	.tail_shared = x86_tail_shared,
 	.may_goto = x86_may_goto,
 	.percpu = percpu,
+	.percpu_load = percpu_load,
 	.arena = x86_arena,
 	.probe_outside = x86_probe_outside,
 	.nospec = nospec,
