@@ -126,6 +126,9 @@ static void arg_set(struct ver *v, struct reg *r, uint8_t kind, uint32_t size)
 	case SUB_ARG_CTX:
 		reg_set_kind(r, KIND_CTX, 0);
 		break;
+	case SUB_ARG_DYNPTR:
+		dynptr_callback_reg(v, r, DYN_LOCAL);
+		break;
 	case SUB_ARG_MEM:
 	case SUB_ARG_MEM_OR_NULL:
 		reg_set_kind(r, KIND_MEM, kind == SUB_ARG_MEM_OR_NULL ? RF_NULL : 0);

@@ -38,28 +38,50 @@ static int call_static(struct ver *v, uint32_t sub)
 	return 0;
 }
 
+/* Memory that may be NULL is as large as its type when it is not. */
+static int global_memory(struct ver *v, unsigned n, uint8_t want, uint32_t size)
+{
+	struct reg *r = reg(v, n), saved = *r;
+	bool later;
+	int err;
+
+	if (want == SUB_ARG_MEM_OR_NULL && reg_is_zero(r))
+		return precise_mark(v, n);
+	if (want == SUB_ARG_MEM && (reg_is_zero(r) || r->flags & RF_NULL))
+		return fail(v, -EINVAL, "arg#%u is expected to be non-NULL", n - 1);
+	r->flags &= (uint8_t)~RF_NULL;
+	err = mem_range(v, n, size, false, true, false, &later);
+	r->flags = saved.flags;
+	return err;
+}
+
+static int global_dynptr(struct ver *v, unsigned n)
+{
+	struct call c = { .size = 0 };
+
+	if (reg(v, n)->kind == KIND_DYNPTR && unmodified_check(v, n, false))
+		return -EACCES;
+	return dynptr_arg(v, &c, n, ARG_DYNPTR_RD);
+}
+
 static int global_arg(struct ver *v, unsigned n, uint8_t want, uint32_t size)
 {
 	const struct reg *r = reg(v, n);
-	char buf[64];
-	bool later;
 
-	if (want == SUB_ARG_SCALAR)
-		return r->kind == KIND_SCALAR ? reg_read(v, n, true)
-					      : fail(v, -EINVAL, "R%u is not a scalar", n);
-	if (want == SUB_ARG_MEM_OR_NULL && reg_is_zero(r))
-		return precise_mark(v, n);
 	if (r->kind == KIND_NONE)
 		return reg_read(v, n, true);
-	if (want == SUB_ARG_CTX)
+	switch (want) {
+	case SUB_ARG_SCALAR:
+		return r->kind == KIND_SCALAR ? 0 : fail(v, -EINVAL, "R%u is not a scalar", n);
+	case SUB_ARG_CTX:
 		return r->kind == KIND_CTX
 			   ? unmodified_check(v, n, false)
-			   : fail(v, -EINVAL, "R%u expected pointer to ctx, but got %s", n,
-				  kind_text(r, buf, sizeof(buf)));
-	if (r->flags & RF_NULL && want != SUB_ARG_MEM_OR_NULL)
-		return fail(v, -EINVAL, "R%u invalid mem access '%s'", n,
-			    kind_text(r, buf, sizeof(buf)));
-	return mem_range(v, n, size, false, true, false, &later);
+			   : fail(v, -EINVAL, "arg#%u expects pointer to ctx", n - 1);
+	case SUB_ARG_DYNPTR:
+		return global_dynptr(v, n);
+	default:
+		return global_memory(v, n, want, size);
+	}
 }
 
 static int call_global(struct ver *v, uint32_t sub)
@@ -75,13 +97,13 @@ static int call_global(struct ver *v, uint32_t sub)
 		return fail(v, -EINVAL,
 			    "global function calls are not allowed with preemption disabled,\n"
 			    "use static function instead");
-	for (unsigned i = 0; !err && i < s->n_args; i++) {
-		err = reg(v, i + 1)->kind == KIND_NONE
-			  ? reg_read(v, i + 1, true)
-			  : global_arg(v, i + 1, s->arg[i], s->size[i]);
+	for (unsigned i = 0; s->has_proto && !err && i < s->n_args; i++) {
+		err = global_arg(v, i + 1, s->arg[i], s->size[i]);
 		if (!err)
 			err = reg_read(v, i + 1, true);
 	}
+	if (!s->has_proto)
+		err = fail(v, -EINVAL, "%s", s->why);
 	if (err)
 		return fail(v, err, "Caller passes invalid args into func#%u ('%s')", sub, s->name);
 	note(v, "Func#%u ('%s') is global and assumed valid.\n", sub, s->name);
@@ -99,7 +121,7 @@ int sub_step(struct ver *v)
 	uint32_t sub = unit_sub_of(v->u, unit_target(v->u, v->op));
 
 	v->jumps++;
-	if (v->in->subs && v->in->subs[sub].global && v->in->subs[sub].has_proto)
+	if (v->in->subs && v->in->subs[sub].global)
 		return call_global(v, sub);
 	return call_static(v, sub);
 }

@@ -2,6 +2,7 @@
 #include "verify/subs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -43,8 +44,12 @@ static bool is_ctx(const struct btf_obj *b, uint32_t id, uint32_t prog_type)
 	const char *want =
 	    prog_type < sizeof(ctx_names) / sizeof(ctx_names[0]) ? ctx_names[prog_type] : NULL;
 
-	return want && t && btf_kind(t) == BTF_KIND_STRUCT &&
-	       !strcmp(btf_obj_string(b, t->name_off), want);
+	if (!want || !t || btf_kind(t) != BTF_KIND_STRUCT)
+		return false;
+	/* Old programs make a structure of the typedef's name. */
+	return !strcmp(btf_obj_string(b, t->name_off), want) ||
+	       (prog_type == BPF_PROG_TYPE_KPROBE &&
+		!strcmp(btf_obj_string(b, t->name_off), "bpf_user_pt_regs_t"));
 }
 
 static bool is_number(const struct btf_obj *b, uint32_t id)
@@ -55,47 +60,125 @@ static bool is_number(const struct btf_obj *b, uint32_t id)
 	return kind == BTF_KIND_INT || kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
 }
 
-/* Is argument i of function `func` tagged so? */
-static bool has_tag(const struct btf_obj *b, uint32_t func, int i, const char *tag)
+/* Tags of an argument ("arg:..."). */
+enum {
+	TAG_CTX = 1,
+	TAG_NONNULL = 2,
+	TAG_NULLABLE = 4,
+	TAG_TRUSTED = 8,
+	TAG_ARENA = 16,
+	TAG_BAD = 32
+};
+
+static unsigned tag_bit(const char *name)
 {
+	static const char *const names[] = { "ctx", "nonnull", "nullable", "trusted", "arena" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i]))
+			return 1u << i;
+	}
+	return TAG_BAD;
+}
+
+/* The tags of argument i of function `func`. */
+static unsigned tags_of(const struct btf_obj *b, uint32_t func, int i)
+{
+	unsigned tags = 0;
+
 	for (uint32_t id = 1; id < b->n_types; id++) {
 		const struct btf_type *t = btf_obj_type(b, id);
 		const struct btf_decl_tag *d = (const struct btf_decl_tag *)(t + 1);
 
-		if (btf_kind(t) == BTF_KIND_DECL_TAG && t->type == func && d->component_idx == i &&
-		    !strcmp(btf_obj_string(b, t->name_off), tag))
-			return true;
+		if (btf_kind(t) != BTF_KIND_DECL_TAG || t->type != func || d->component_idx != i ||
+		    strncmp(btf_obj_string(b, t->name_off), "arg:", 4))
+			continue;
+		tags |= tag_bit(btf_obj_string(b, t->name_off) + 4);
 	}
-	return false;
+	return tags;
+}
+
+static bool is_dynptr(const struct btf_obj *b, uint32_t id)
+{
+	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+
+	return t && btf_kind(t) == BTF_KIND_STRUCT &&
+	       !strcmp(btf_obj_string(b, t->name_off), "bpf_dynptr");
+}
+
+#define WHY(s, ...) (snprintf((s)->why, sizeof((s)->why), __VA_ARGS__), false)
+
+static const char *kind_name(const struct btf_type *t)
+{
+	static const char *const names[] = {
+		[BTF_KIND_STRUCT] = "STRUCT", [BTF_KIND_UNION] = "UNION",
+		[BTF_KIND_FWD] = "FWD",	      [BTF_KIND_FUNC_PROTO] = "FUNC_PROTO",
+		[BTF_KIND_PTR] = "PTR",
+	};
+	unsigned kind = t ? btf_kind(t) : 0;
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "UNKN";
+}
+
+/* Argument i is a pointer to memory of the size of its type. */
+static bool arg_memory(const struct btf_obj *b, int i, uint32_t id, unsigned tags,
+		       struct verify_sub *s)
+{
+	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+
+	s->arg[i] = tags & TAG_NONNULL ? SUB_ARG_MEM : SUB_ARG_MEM_OR_NULL;
+	if (tags & ~(unsigned)TAG_NONNULL)
+		return WHY(s, "arg#%d has invalid combination of tags", i);
+	if (btf_obj_size(b, id, &s->size[i]))
+		return true;
+	return WHY(s, "arg#%d reference type('%s %s') size cannot be determined: -22", i,
+		   kind_name(t), t && t->name_off ? btf_obj_string(b, t->name_off) : "");
 }
 
 static bool arg_make(const struct btf_obj *b, uint32_t func, int i, uint32_t id, uint32_t prog_type,
 		     struct verify_sub *s)
 {
 	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
+	unsigned tags = s->global ? tags_of(b, func, i) : 0;
+	bool ptr = t && btf_kind(t) == BTF_KIND_PTR;
 
-	if (is_number(b, id)) {
-		s->arg[i] = SUB_ARG_SCALAR;
-		return true;
-	}
-	if (!t || btf_kind(t) != BTF_KIND_PTR)
-		return false;
-	if (has_tag(b, func, i, "arg:ctx") || is_ctx(b, t->type, prog_type)) {
+	if (tags & TAG_BAD)
+		return WHY(s, "arg#%d has unsupported set of tags", i);
+	if (ptr && (tags & TAG_CTX || (!tags && is_ctx(b, t->type, prog_type)))) {
 		s->arg[i] = SUB_ARG_CTX;
-		return true;
+		return tags & ~(unsigned)TAG_CTX
+			   ? WHY(s, "arg#%d has invalid combination of tags", i)
+			   : true;
 	}
-	s->arg[i] = has_tag(b, func, i, "arg:nonnull") ? SUB_ARG_MEM : SUB_ARG_MEM_OR_NULL;
-	return btf_obj_size(b, t->type, &s->size[i]);
+	if (ptr && is_dynptr(b, t->type)) {
+		s->arg[i] = SUB_ARG_DYNPTR;
+		return tags ? WHY(s, "arg#%d has invalid combination of tags", i) : true;
+	}
+	if (tags & (TAG_TRUSTED | TAG_ARENA))
+		return WHY(s, "arg#%d: trusted and arena pointers are not supported yet", i);
+	if (ptr)
+		return arg_memory(b, i, t->type, tags, s);
+	if (tags)
+		return WHY(s, "arg#%d has pointer tag, but is not a pointer type", i);
+	s->arg[i] = SUB_ARG_SCALAR;
+	return is_number(b, id) ? true
+				: WHY(s, "Arg#%d type %s in %s() is not supported yet.", i,
+				      kind_name(t), s->name);
 }
 
+/* False with the reason in s->why. */
 static bool proto_make(const struct btf_obj *b, uint32_t func, const struct btf_type *proto,
 		       uint32_t prog_type, struct verify_sub *s)
 {
 	const struct btf_param *p = (const struct btf_param *)(proto + 1);
 	unsigned n = btf_vlen_of(proto);
 
-	if (n > 5 || !is_number(b, proto->type))
-		return false;
+	if (n > 5)
+		return WHY(s, "Global function %s() with %u > 5 args. Buggy compiler.", s->name, n);
+	if (!is_number(b, proto->type))
+		return WHY(s,
+			   "Global function %s() doesn't return scalar. Only those are supported.",
+			   s->name);
 	s->n_args = (uint8_t)n;
 	for (unsigned i = 0; i < n; i++) {
 		if (!arg_make(b, func, (int)i, p[i].type, prog_type, s))

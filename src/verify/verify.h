@@ -20,7 +20,7 @@ enum { VERIFY_FRAMES = 8 }; /* most frames in a chain of calls */
 int verify_structure(const struct unit *u, struct report *r);
 
 /* BTF of one subprogram, as far as calls need it (btf.h makes it from func_info). */
-enum sub_arg { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_MEM_OR_NULL };
+enum sub_arg { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_MEM_OR_NULL, SUB_ARG_DYNPTR };
 
 struct verify_sub {
 	const char *name;
@@ -30,6 +30,7 @@ struct verify_sub {
 	uint8_t n_args;
 	uint8_t arg[5];	  /* enum sub_arg */
 	uint32_t size[5]; /* SUB_ARG_MEM*: bytes */
+	char why[112];	  /* !has_proto: what callers are told */
 };
 
 enum special { SPECIAL_LOCK, SPECIAL_TIMER, SPECIAL_WORK, VERIFY_SPECIALS };
