@@ -84,8 +84,6 @@ static int decode_check_regs(const struct decode *d, uint32_t at, const struct o
 
 	if (bad > last)
 		return report_fail(d->r, -EINVAL, "insn %u: R%u is invalid", at, bad);
-	if (op_writes_fp(op))
-		return report_fail(d->r, -EINVAL, "insn %u: frame pointer is read only", at);
 	return 0;
 }
 

@@ -116,7 +116,7 @@ static inline bool op_has(const struct op *op, unsigned props)
 	return (op_rows[op->code].props & props) != 0;
 }
 
-/* The op would change r10, which decoder and parser refuse. */
+/* The op would change r10, which the verifier refuses where control reaches it. */
 bool op_writes_fp(const struct op *op);
 
 /* The op reads its src field as a register. */

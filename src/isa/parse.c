@@ -185,8 +185,6 @@ static int parse_check(struct parse *p, const struct scan *where)
 	if (!wire_of_op(&p->op))
 		return scan_fail(&at, "there is no such operation of this size",
 				 "docs/isa.md has a table of what there is");
-	if (op_writes_fp(&p->op))
-		return scan_fail(&at, "r10 is read only", "expected r0 to r9");
 	return 0;
 }
 

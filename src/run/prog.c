@@ -225,7 +225,7 @@ static int prog_stages(struct prog *p, const struct prog_spec *spec, struct repo
 
 	if (err)
 		return err;
-	err = spec->opts.unverified ? verify_structure(u, log) : prog_verify(p, spec, u, log);
+	err = spec->opts.unverified ? verify_unverified(u, log) : prog_verify(p, spec, u, log);
 	if (!err)
 		err = prog_rewrite(p, spec, u, log);
 	unit_free(u);

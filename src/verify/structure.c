@@ -147,3 +147,13 @@ int verify_structure(const struct unit *u, struct report *r)
 		err = reach_check(u, r);
 	return err ? err : depth_check(u, r);
 }
+
+int verify_unverified(const struct unit *u, struct report *r)
+{
+	for (uint32_t i = 0; i < u->n_ops; i++) {
+		if (op_writes_fp(&u->ops[i]))
+			return report_fail(r, -EACCES, "insn %u: frame pointer is read only",
+					   u->slot[i]);
+	}
+	return verify_structure(u, r);
+}

@@ -19,6 +19,9 @@ enum { VERIFY_FRAMES = 8 }; /* most frames in a chain of calls */
  * are allowed, as they are for a privileged user. 0, -EINVAL with a message, or -ENOMEM. */
 int verify_structure(const struct unit *u, struct report *r);
 
+/* What even a program must keep that is run unverified: its structure, and r10. */
+int verify_unverified(const struct unit *u, struct report *r);
+
 /* BTF of one subprogram, as far as calls need it (btf.h makes it from func_info). */
 enum sub_arg { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_MEM_OR_NULL, SUB_ARG_DYNPTR };
 

@@ -34,8 +34,6 @@ const struct refusal refusals[] = {
 	{ "insn 0: invalid atomic operand size", { I(0xd3, 1, 2, 0, 0), EXIT }, 2 },
 	{ "insn 0: R11 is invalid", { I(0xbf, 11, 1, 0, 0), EXIT }, 2 },
 	{ "insn 0: R15 is invalid", { I(0xbf, 1, 15, 0, 0), EXIT }, 2 },
-	{ "insn 0: frame pointer is read only", { I(0xb7, 10, 0, 0, 0), EXIT }, 2 },
-	{ "insn 0: frame pointer is read only", { I(0xdb, 1, 10, 0, 1), EXIT }, 2, true },
 	{ "jump out of range from insn 0 to 3", { I(0x05, 0, 0, 2, 0), EXIT, EXIT }, 3 },
 	{ "jump out of range from insn 0 to -1", { I(0x15, 0, 0, -2, 0), EXIT }, 2 },
 	{ "jump out of range from insn 0 to 2147483648",

@@ -188,7 +188,6 @@ static const struct refusal {
 	{ "r0 = 1", "t: insn 0: last insn is not an exit or jmp" },
 	{ "exit\n  foo bar\n", "t:2:3: unexpected 'foo'; expected a statement" },
 	{ "r13 = 1\nexit", "t:1:1: unexpected 'r13'; expected a statement" },
-	{ "r10 = 1\nexit", "t:1:1: r10 is read only; expected r0 to r9" },
 	{ "r1 + 1\nexit", "t:1:4: unexpected '+'; expected =, +=, " },
 	{ "r1 =\nexit", "t:1:5: the line ends too early; expected a register" },
 	{ "w1 = r2\nexit", "t:1:6: the operands differ in width; expected w0 to w10" },
