@@ -108,7 +108,7 @@ static int decode_wide(const struct decode *d, uint32_t at, const struct wire *w
 	const struct bpf_insn *high = &d->insns[at + 1];
 
 	if (at + 1 >= d->n)
-		return report_fail(d->r, -EINVAL, "insn %u: last insn is not an exit or jmp", at);
+		return report_fail(d->r, -EINVAL, "last insn is not an exit or jmp");
 	if (high->code || high->dst_reg || high->src_reg || high->off)
 		return report_fail(d->r, -EINVAL, "insn %u: invalid bpf_ld_imm64 insn", at);
 	if (w->use & USE_HIGH_IMM)
@@ -172,8 +172,7 @@ static int decode_targets(struct decode *d)
 		if (i == NOT_A_START || (!call && !op_has(op, P_JUMP)))
 			continue;
 		if (d->op_of[to] == NOT_A_START && call)
-			return report_fail(d->r, -EINVAL,
-					   "insn %u: last insn is not an exit or jmp", to - 1);
+			return report_fail(d->r, -EINVAL, "last insn is not an exit or jmp");
 		if (d->op_of[to] == NOT_A_START)
 			return report_fail(d->r, -EINVAL,
 					   "insn %u: jump into the middle of ldimm64 insn %u", at,

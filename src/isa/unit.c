@@ -205,8 +205,7 @@ static int unit_check_sub(const struct unit *u, uint32_t first, uint32_t end, st
 					   u->slot[i], u->slot[to]);
 	}
 	if (last != OP_EXIT && last != OP_JA)
-		return report_fail(r, -EINVAL, "insn %u: last insn is not an exit or jmp",
-				   u->slot[end - 1]);
+		return report_fail(r, -EINVAL, "last insn is not an exit or jmp");
 	return 0;
 }
 

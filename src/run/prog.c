@@ -223,8 +223,10 @@ static int prog_stages(struct prog *p, const struct prog_spec *spec, struct repo
 	struct unit *u = NULL;
 	int err = prog_decode(p, spec, log, &u);
 
-	if (err)
+	if (err) {
+		verify_log_none(spec->log_level, log);
 		return err;
+	}
 	err = spec->opts.unverified ? verify_unverified(u, log) : prog_verify(p, spec, u, log);
 	if (!err)
 		err = prog_rewrite(p, spec, u, log);

@@ -13,6 +13,7 @@
 #include "sys/log.h"
 #include "sys/prog_type.h"
 #include "sys/sys.h"
+#include "verify/verify.h"
 
 enum { INSNS_MAX = 1000000, LICENSE_MAX = 128, KNOWN_FLAGS = 0x1ff, FLAG_TOKEN_FD = 1 << 16 };
 
@@ -117,7 +118,9 @@ static int load_unlogged(const struct attr_prog_load *a, const struct call *call
 	spec->describe = debug_describe;
 	spec->describe_arg = &debug;
 	err = debug_read(a, call, log, &debug);
-	if (!err)
+	if (err)
+		verify_log_none(a->log_level, log);
+	else
 		err = prog_load(spec, log, out);
 	debug_free(&debug);
 	return err;

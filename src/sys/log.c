@@ -12,7 +12,7 @@ int log_check(const struct user_log *l)
 		return -EINVAL;
 	if (l->buf && !l->level)
 		return -EINVAL;
-	if (l->level & ~(uint32_t)(LOG_LEVEL1 | LOG_LEVEL2 | LOG_STATS | LOG_FIXED))
+	if (l->level & ~(uint32_t)LOG_KNOWN)
 		return -EINVAL;
 	return l->size > UINT_MAX >> 2 ? -EINVAL : 0;
 }

@@ -12,7 +12,8 @@ struct user_log {
 	uint64_t buf;
 };
 
-enum { LOG_LEVEL1 = 1, LOG_LEVEL2 = 2, LOG_STATS = 4, LOG_FIXED = 8 };
+/* Levels that there are, beside verify.h's: the first part of what does not fit is kept. */
+enum { LOG_FIXED = 8, LOG_KNOWN = 15 };
 
 /* Buffer and size come together, with a level; -EINVAL otherwise. */
 int log_check(const struct user_log *l);

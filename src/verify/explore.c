@@ -237,6 +237,8 @@ int explore(struct ver *v)
 		v->print_all = true;
 		err = 0;
 	}
+	if (err >= 0)
+		log_reset(v, 0); /* what is safe is not told of */
 	if (err < 0 && v->cur)
 		explain_path(v);
 	explore_clean(v);

@@ -297,7 +297,8 @@ void log_changes(struct ver *v)
 	log_state(v, v->cur, false);
 }
 
-static void log_source(struct ver *v)
+/* The source line of the running op, when it is not the one that was printed last. */
+void log_source(struct ver *v)
 {
 	const struct line *l = unit_line_of(v->u, v->op);
 	const char *file, *text;

@@ -153,7 +153,7 @@ static bool may_loop(const struct state *old, const struct state *cur)
 
 static int loop_refuse(struct ver *v, const struct state *old)
 {
-	note(v, "; ");
+	log_source(v);
 	fail(v, -EINVAL, "infinite loop detected at insn %u", slot_of(v, v->op));
 	note(v, "cur state:");
 	log_state(v, v->cur, true);

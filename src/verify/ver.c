@@ -141,8 +141,8 @@ static void log_stats(struct ver *v)
 	if (v->level & LOG_STATS) {
 		report_add(v->log, "verification time %lld usec\nstack depth ",
 			   (long long)((time_nsec() - v->begin) / 1000));
-		for (uint32_t s = 0; s < v->u->n_subs; s++)
-			report_add(v->log, s ? "+%u" : "%u", v->sub[s].depth);
+		for (uint32_t s = 0; v->u && s < v->u->n_subs; s++)
+			report_add(v->log, s ? "+%u" : "%u", v->sub ? v->sub[s].depth : 0);
 		report_add(v->log, "\n");
 	}
 	report_add(v->log,
@@ -201,10 +201,9 @@ int verify(const struct unit *u, const struct verify_input *in, struct report *l
 
 	if (err == -ENOMEM)
 		fail(&v, err, "out of memory");
-	if (v.facts && v.sub) {
+	if (v.facts && v.sub)
 		facts_finish(&v);
-		log_stats(&v);
-	}
+	log_stats(&v);
 	if (err)
 		explain_print(&v);
 	if (!err && out) {
@@ -213,4 +212,11 @@ int verify(const struct unit *u, const struct verify_input *in, struct report *l
 	}
 	ver_free(&v);
 	return err;
+}
+
+void verify_log_none(unsigned level, struct report *log)
+{
+	struct ver v = { .level = level, .log = log, .begin = time_nsec() };
+
+	log_stats(&v);
 }

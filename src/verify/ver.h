@@ -267,6 +267,7 @@ void log_state(struct ver *v, const struct state *s, bool all);
 void log_frame(struct ver *v, const struct state *s, uint32_t frame, bool all);
 void log_changes(struct ver *v);
 void log_insn(struct ver *v);
+void log_source(struct ver *v);
 void log_reset(struct ver *v, size_t pos);
 void reg_text(struct ver *v, const struct reg *r, struct report *out);
 const char *bits_text(const struct scalar *s, char *buf, size_t size);

@@ -93,4 +93,7 @@ void facts_free(struct facts *f);
 int verify(const struct unit *u, const struct verify_input *in, struct report *log,
 	   struct facts **out);
 
+/* The figures that end the log of a program that was refused before the verifier saw it. */
+void verify_log_none(unsigned level, struct report *log);
+
 #endif

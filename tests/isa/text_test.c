@@ -185,7 +185,7 @@ static const struct refusal {
 	const char *text, *what;
 } refusals[] = {
 	{ "", "t: a program needs at least one instruction" },
-	{ "r0 = 1", "t: insn 0: last insn is not an exit or jmp" },
+	{ "r0 = 1", "t: last insn is not an exit or jmp" },
 	{ "exit\n  foo bar\n", "t:2:3: unexpected 'foo'; expected a statement" },
 	{ "r13 = 1\nexit", "t:1:1: unexpected 'r13'; expected a statement" },
 	{ "r1 + 1\nexit", "t:1:4: unexpected '+'; expected =, +=, " },
