@@ -86,7 +86,7 @@ static void text_head(struct job *j)
 	if (j->headed)
 		return;
 	printf("%s%s%s%s\n", j->done > 1 ? "\n" : "", ui_bold(stdout), j->object, ui_plain(stdout));
-	printf("  %s%-*s  %-16s%-10s%10s%8s%8s%10s%s\n", ui_dim(stdout), j->width, "program",
+	printf("  %s%-*s  %-18s%-10s%10s%8s%8s%10s%s\n", ui_dim(stdout), j->width, "program",
 	       "type", "verdict", "insns", "states", "peak", "time", ui_plain(stdout));
 	j->headed = true;
 }
@@ -98,7 +98,7 @@ static void text_row(struct job *j, const struct verify_row *row)
 
 	progress_end(&j->progress);
 	text_head(j);
-	printf("  %-*s  %-16s%s%-10s%s%10s%8s%8s%10s\n", j->width, row->name, row->type,
+	printf("  %-*s  %-18s%s%-10s%s%10s%8s%8s%10s\n", j->width, row->name, row->type,
 	       bold ? ui_bold(stdout) : "", verdicts[row->verdict].text,
 	       bold ? ui_plain(stdout) : "", ui_count(row->insns, insns, sizeof(insns)),
 	       ui_count(row->states, states, sizeof(states)),
