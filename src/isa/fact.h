@@ -12,6 +12,8 @@
 
 struct map_desc;
 
+enum { FACT_NUMBER_SRC = 1, FACT_NUMBER_DST };
+
 struct fact {
 	const struct map_desc *map; /* helper call: the one map it is called with, or NULL */
 	uint64_t key;		    /* with key_known: the constant key of a look-up */
@@ -25,7 +27,12 @@ struct fact {
 	uint8_t ptr_kind;   /* load, store: enum kind of the address, when always the same */
 	uint8_t ctx;	    /* load, store of the context */
 	uint8_t address;    /* call of the engine's: r0 is an address, or 0 */
-	uint8_t may_fault;  /* load through a pointer that may be invalid */
+	/* addition, subtraction in 64 bits of an address and a number in registers: which of the
+	 * two is the number (FACT_NUMBER_*, 0: neither), its range; whether that says nothing or
+	 * the roles change; whether a number that varies meets the address of a map value */
+	uint8_t number, number_varies, number_value;
+	int32_t number_min, number_max;
+	uint8_t may_fault; /* load through a pointer that may be invalid */
 	uint8_t map_seen, map_varies, key_seen, sub_seen; /* the verifier's own while it runs */
 };
 

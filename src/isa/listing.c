@@ -58,15 +58,21 @@ const char *print_sub_name(const struct unit *u, uint32_t sub)
 	return name;
 }
 
+/* A source line's text, or its place when nobody kept the text. */
+static void listing_line(const struct line *l, struct report *r)
+{
+	if (l->text && *l->text)
+		report_add(r, "; %.*s\n", (int)strcspn(l->text, "\n"), l->text);
+	else if (l->file && *l->file)
+		report_add(r, "; %.*s:%u\n", (int)strcspn(l->file, "\n"), l->file, l->line);
+}
+
 /* The source line that begins at op i, as a comment in both syntaxes. *next walks u->lines. */
 static void listing_source(const struct unit *u, uint32_t i, uint32_t *next, struct report *r)
 {
-	for (; *next < u->n_lines && u->lines[*next].op <= i; ++*next) {
-		const char *text = u->lines[*next].text;
-
-		if (u->lines[*next].op == i && text && *text)
-			report_add(r, "; %.*s\n", (int)strcspn(text, "\n"), text);
-	}
+	for (; *next < u->n_lines && u->lines[*next].op <= i; ++*next)
+		if (u->lines[*next].op == i)
+			listing_line(&u->lines[*next], r);
 }
 
 /* What goes to an op, as bits. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The shared walker: from ops to native code through the rule table of one target. Everything
- * that is not an encoding is here: constants and offsets that an instruction cannot hold, zero
- * extension, what an op refers to, how subprograms are entered and left, lines and faults.
+ * that is not an encoding is here: constants and offsets that an instruction cannot hold, what an
+ * op refers to, how subprograms are entered and left, lines and faults.
  */
 #include <errno.h>
 
@@ -18,21 +18,11 @@ static uint64_t made_up_address(const struct walk *w, uint64_t id)
 	return w->b->opts->base - (4u << 20) + (id & 0xffff) * 16;
 }
 
-static void zero_extend(struct walk *w, const struct op *op)
-{
-	struct op mov = { OP_MOV, OP_REG | OP_W32, op->dst, op->dst, 0, 0 };
-	struct args a = args_of(w, &mov);
-
-	if (op->mode & OP_W32 && !(w->t->traits & TRAIT_ZEXT32))
-		a.rule->reg(w->b, &a);
-}
-
 static void lower_alu(struct walk *w, const struct op *op)
 {
 	struct args a = args_of(w, op);
 
 	lower_emit(w, &a);
-	zero_extend(w, op);
 }
 
 static void lower_unary(struct walk *w, const struct op *op)
@@ -41,7 +31,6 @@ static void lower_unary(struct walk *w, const struct op *op)
 
 	a.src = a.dst;
 	a.rule->reg(w->b, &a);
-	zero_extend(w, op);
 }
 
 const struct op *walk_next(const struct walk *w, const struct op *op)
@@ -91,7 +80,6 @@ static bool fuse_mov(struct walk *w, const struct op *op)
 	a.first = reg_of(w, op->src);
 	if (!a.rule->three(w->b, &a))
 		return false;
-	zero_extend(w, next);
 	walk_next_done(w);
 	return true;
 }
@@ -109,7 +97,6 @@ static void lower_mov(struct walk *w, const struct op *op)
 		lower_mov_fp(w, op);
 	} else if (!plain || !fuse_mov(w, op)) {
 		a.rule->reg(w->b, &a);
-		zero_extend(w, op);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A back end is one struct target. It knows encodings and nothing else: what does not fit an
- * instruction, which zero extension is due, where branches go and what tables come with the code
+ * instruction, where branches go and what tables come with the code
  * is the shared walker's (lower.c, relax.c).
  *
  * A target's folder has the files insn.def (encodings), insn.[ch] (encoders), cpu.def and cpu.c

@@ -120,6 +120,7 @@ static int alu_regs(struct ver *v, const struct op *op)
 		err = precise_mark(v, op->src);
 		return err ? err : pointer_math(v, op, op->dst, &old, &other);
 	}
+	fact(v)->number_varies = 1;
 	err = dst->precise ? precise_mark(v, op->src) : 0;
 	if (!err)
 		err = number_fork(v, op, &other.s);

@@ -83,6 +83,25 @@ static void offset_vary(struct ver *v, const struct op *op, struct reg *r, const
 		r->n = 0;
 }
 
+/* What hardening needs to know of num, which is marked precise, so that no path is left out. */
+static void number_note(struct ver *v, const struct op *op, unsigned ptr_n, const struct reg *ptr,
+			const struct reg *num)
+{
+	uint8_t where = ptr_n == op->dst ? FACT_NUMBER_SRC : FACT_NUMBER_DST;
+	int64_t min = num->s.d.smin, max = num->s.d.smax;
+	struct fact *f = fact(v);
+
+	if (!(op->mode & OP_REG))
+		return;
+	f->number_varies |= (f->number && f->number != where) || min < INT32_MIN || max > INT32_MAX;
+	f->number_value |= ptr->kind == KIND_MAP_VALUE && !scalar_is_one(&num->s);
+	if (!f->number || min < f->number_min)
+		f->number_min = (int32_t)min;
+	if (!f->number || max > f->number_max)
+		f->number_max = (int32_t)max;
+	f->number = where;
+}
+
 /* dst = ptr + num or ptr - num. ptr and num are copies; ptr_n is the register ptr came from. */
 int pointer_math(struct ver *v, const struct op *op, unsigned ptr_n, const struct reg *ptr,
 		 const struct reg *num)
@@ -112,6 +131,7 @@ int pointer_math(struct ver *v, const struct op *op, unsigned ptr_n, const struc
 		err = op_check(v, op, ptr_n, ptr);
 	if (err)
 		return err;
+	number_note(v, op, ptr_n, ptr, num);
 	if (scalar_is_one(&num->s) && off == (int32_t)off)
 		r.off = (int32_t)off;
 	else

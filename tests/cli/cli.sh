@@ -202,6 +202,9 @@ gives "divisions are rewritten" 0 'w11 = -252645135$' \
 gives "and stay when that is left out" 0 'w[0-9] /= 17$' \
 	"$skep" dump xlated "$trace" --no-inline divide
 
+gives "hardening" 0 '^  XDP_PASS ' "$skep" run "$flow" -i "$capture" --harden
+gives "source lines" 0 '^; .*features.bpf.c:[0-9]+$|^; [^ ]' "$skep" dump xlated "$features" -p classify
+
 gives "trace output and verdicts of a socket filter" 0 '^  keep +[0-9]+' \
 	"$skep" run "$trace" -i "$capture" --trace "$work/trace" --all
 holds "bit fields, enums, text, booleans, signs" \

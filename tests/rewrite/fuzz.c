@@ -199,7 +199,7 @@ static struct unit *unit_rewritten(const struct unit *v, uint32_t type, uint64_t
 					   .traits = traits,
 					   .prog_type = type,
 					   .jit = jit,
-					   .hardened = seed % 3 == 0,
+					   .hardened = seed % 5 == 0,
 					   .off = off_mask(seed) };
 	struct unit *out = NULL;
 
