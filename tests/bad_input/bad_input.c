@@ -121,7 +121,7 @@ static void run(char *const argv[], struct outcome *o)
 	slurp(err, o->err);
 }
 
-/* Lines of messages. */
+/* Lines of messages, without those that explain one. */
 static unsigned count_lines(const char *text, const char *name, bool *named)
 {
 	unsigned n = 0;
@@ -130,8 +130,10 @@ static unsigned count_lines(const char *text, const char *name, bool *named)
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
-		n++;
-		*named |= memmem(text, len, name, strlen(name)) != NULL;
+		if (strncmp(text, "  ", 2)) {
+			n++;
+			*named |= memmem(text, len, name, strlen(name)) != NULL;
+		}
 		text += len + (text[len] == '\n');
 	}
 	return n;
