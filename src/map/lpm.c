@@ -103,53 +103,59 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* n bytes, at most 8, with zeros behind them. */
-static uint64_t word_of(const uint8_t *p, uint32_t n)
-{
-	uint64_t w = 0;
+/* A key's data as words with zeros behind it, as nodes have it, and how many of its bits count. */
+struct prefix {
+	uint32_t len;
+	uint64_t word[DATA_MAX / 8];
+};
 
-	if (n >= 8)
-		memcpy(&w, p, 8);
-	else if (n == 4)
-		memcpy(&w, p, 4);
+static inline __attribute__((always_inline)) void prefix_of(const struct map *m, const void *key,
+							    struct prefix *p)
+{
+	uint32_t n = data_size(m);
+
+	p->len = key_index(key);
+	p->word[(n - 1) / 8] = 0;
+	if (n == 4)
+		memcpy(p->word, key_data(key), 4);
+	else if (n == 16)
+		memcpy(p->word, key_data(key), 16);
 	else
-		memcpy(&w, p, n);
-	return w;
+		memcpy(p->word, key_data(key), n);
 }
 
 /* Number of bits, at most `limit`, in which a node's prefix and a key's agree from the start. The
  * node may change under us. */
-static uint32_t equal_bits(const uint8_t *node, const uint8_t *key, uint32_t limit)
+static inline uint32_t equal_bits(const uint8_t *node, const uint64_t *key, uint32_t limit)
 {
-	uint32_t n = (limit + 7) / 8;
-
-	for (uint32_t i = 0; i < n; i += 8) {
-		uint64_t a = __atomic_load_n((const uint64_t *)(node + i), __ATOMIC_RELAXED);
-		uint64_t diff = be64toh(a ^ word_of(key + i, n - i));
+	for (uint32_t i = 0; i < limit; i += 64, node += 8, key++) {
+		uint64_t diff = __atomic_load_n((const uint64_t *)node, __ATOMIC_RELAXED) ^ *key;
 
 		if (diff)
-			return min32(i * 8 + (uint32_t)__builtin_clzll(diff), limit);
+			return min32(i + (uint32_t)__builtin_clzll(be64toh(diff)), limit);
 	}
 	return limit;
 }
 
-static uint32_t node_match(const struct node *n, uint32_t node_len, const void *key, uint32_t len)
+static inline uint32_t node_match(const struct node *n, uint32_t node_len, const struct prefix *p)
 {
-	return equal_bits(n->data, key_data(key), min32(node_len, len));
+	return equal_bits(n->data, p->word, min32(node_len, p->len));
 }
 
 /* The longest element that key begins with; 0. */
 static uint32_t longest(const struct map *m, const void *key, uint32_t max)
 {
-	uint32_t id = load(&trie_of(m)->root), len = key_index(key), found = 0, above = 0;
+	uint32_t id = load(&trie_of(m)->root), found = 0, above = 0;
+	struct prefix p;
 
+	prefix_of(m, key, &p);
 	for (uint32_t depth = 0; id && depth <= max; depth++) {
 		const struct node *n = node_at(m, id);
 		uint32_t node_len = load(&n->len);
 
 		if (node_len > max || (depth && node_len <= above))
 			break;
-		if (node_match(n, node_len, key, len) < node_len)
+		if (node_match(n, node_len, &p) < node_len)
 			break;
 		if (!load(&n->inner))
 			found = id;
@@ -221,11 +227,13 @@ static struct place place_find(const struct map *m, const void *key)
 {
 	uint32_t len = key_index(key);
 	struct place p = { .slot = &trie_of(m)->root };
+	struct prefix prefix;
 
+	prefix_of(m, key, &prefix);
 	for (p.id = *p.slot; p.id; p.id = *p.slot) {
 		struct node *n = node_at(m, p.id);
 
-		p.match = node_match(n, n->len, key, len);
+		p.match = node_match(n, n->len, &prefix);
 		if (n->len != p.match || n->len == len)
 			break;
 		p.parent_slot = p.slot;

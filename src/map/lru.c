@@ -24,7 +24,8 @@ enum {
 	EXACT = 64,
 	EACH_MAX = 4096, /* up to so many elements, each is a tick of its own */
 	VICTIMS = 8,
-	TRIES = 4, /* windows, then what was looked up is evicted too */
+	AHEAD = 64, /* cache lines */
+	TRIES = 1,  /* windows, then what was looked up is evicted too */
 	TRIES_MAX = 4096,
 };
 
@@ -32,18 +33,6 @@ struct lru {
 	uint64_t hand;	/* cells that windows began with, all in all */
 	uint32_t ticks; /* elements that came, about */
 } __attribute__((aligned(128)));
-
-struct victim {
-	uint32_t id;
-	uint8_t age; /* how long it has been there */
-};
-
-/* The oldest ones so far, the oldest first. */
-struct victims {
-	struct victim at[VICTIMS];
-	unsigned n;
-	unsigned seen; /* elements, whether candidates or not */
-};
 
 size_t lru_size(void)
 {
@@ -76,38 +65,24 @@ void lru_came(const struct hash *h, struct cell *c)
 	__atomic_store_n(&c->age, now(h), __ATOMIC_RELAXED);
 }
 
-static void victims_add(struct victims *v, struct victim new)
+/* What cell c counts for at time t: 0, it stays; else 1 + the age of its element. Whether a cell is
+ * in use nobody can foresee, so nothing branches on that alone. */
+static inline uint8_t consider(struct cell *c, uint8_t t, bool force)
 {
-	unsigned i = v->n < VICTIMS ? v->n++ : VICTIMS;
+	uint8_t age = (uint8_t)(t - __atomic_load_n(&c->age, __ATOMIC_RELAXED));
+	uint8_t used = __atomic_load_n(&c->tag, __ATOMIC_RELAXED) ? UINT8_MAX : 0;
 
-	for (; i && v->at[i - 1].age < new.age; i--)
-		if (i < VICTIMS)
-			v->at[i] = v->at[i - 1];
-	if (i < VICTIMS)
-		v->at[i] = new;
-}
-
-static void consider(const struct hash *h, uint32_t id, bool force, struct victims *v)
-{
-	struct cell *c = cell_at(h, id);
-	uint8_t t = now(h);
-
-	if (!__atomic_load_n(&c->tag, __ATOMIC_RELAXED))
-		return;
-	v->seen++;
 	if (__atomic_load_n(&c->ref, __ATOMIC_RELAXED) && !force) {
 		__atomic_store_n(&c->ref, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&c->age, t, __ATOMIC_RELAXED);
-		return;
+		return 0;
 	}
-	victims_add(
-	    v, (struct victim){ id, (uint8_t)(t - __atomic_load_n(&c->age, __ATOMIC_RELAXED)) });
+	return used & (uint8_t)(age < UINT8_MAX ? age + 1 : UINT8_MAX);
 }
 
 /* Takes the element out if its bucket is free just now. */
-static bool victim_take(const struct hash *h, uint32_t id)
+static bool victim_take(const struct hash *h, uint32_t home, uint32_t id)
 {
-	uint32_t home = hash_home(h, cell_at(h, id)->key);
 	struct cell *first = cell_at(h, home);
 	bool there;
 
@@ -120,23 +95,80 @@ static bool victim_take(const struct hash *h, uint32_t id)
 	return there;
 }
 
-/* One window; how many elements were evicted. */
-static unsigned window_evict(const struct hash *h, bool force)
-{
-	uint32_t end = pool_end(h->pool), n = end < WINDOW ? end : WINDOW, got = 0;
-	uint64_t from = __atomic_fetch_add(&h->lru->hand, n, __ATOMIC_RELAXED);
-	unsigned want = ticks_each(h) ? 1 : VICTIMS;
-	struct victims v = { .n = 0 };
+/* The cells of a window: n from `id` on, round the table's end, and what each counts for. */
+struct window {
+	uint32_t id, n, end;
+	uint8_t age[WINDOW], oldest;
+};
 
-	for (uint32_t i = 0; i < n; i++)
-		consider(h, (uint32_t)((from + i) % end), force, &v);
+static uint32_t window_next(const struct window *w, uint32_t id)
+{
+	return id + 1 < w->end ? id + 1 : 0;
+}
+
+static struct window window_look(const struct hash *h, bool force)
+{
+	uint32_t end = pool_end(h->pool), n = end < WINDOW ? end : WINDOW, id, seen = 0;
+	uint64_t from = __atomic_fetch_add(&h->lru->hand, n, __ATOMIC_RELAXED);
+	struct window w = { .id = (uint32_t)(from % end), .n = n, .end = end };
+	uint8_t t = now(h);
+
+	id = w.id;
+	for (uint32_t i = 0; i < n; i++, id = window_next(&w, id)) {
+		w.age[i] = consider(cell_at(h, id), t, force);
+		w.oldest = w.age[i] > w.oldest ? w.age[i] : w.oldest;
+		seen += w.age[i] != 0;
+	}
 	/* Home cells are half full, overflow cells wholly: without this, elements there would live
 	 * twice as long. */
-	if (v.seen > n / 4 * 3)
+	if (seen > n / 4 * 3)
 		__atomic_fetch_sub(&h->lru->hand, n / 2, __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < v.n && got < want; i++)
-		got += victim_take(h, v.at[i].id);
+	return w;
+}
+
+/* Evicts up to `want` elements that count for `least` or more; how many. The memory of all their
+ * buckets is on its way before the first is needed. */
+static unsigned window_take(const struct hash *h, const struct window *w, uint8_t least,
+			    unsigned want)
+{
+	uint32_t id = w->id, victim[VICTIMS], home[VICTIMS];
+	unsigned n = 0, got = 0;
+
+	for (uint32_t i = 0; i < w->n && n < want; i++, id = window_next(w, id)) {
+		if (w->age[i] < least)
+			continue;
+		victim[n] = id;
+		home[n] = hash_home(h, cell_at(h, id)->key);
+		__builtin_prefetch(cell_at(h, home[n++]), 1);
+	}
+	for (unsigned i = 0; i < n; i++)
+		got += victim_take(h, home[i], victim[i]);
 	return got;
+}
+
+/* The cells that the next window begins with: they are there when it is looked at. */
+static void window_expect(const struct hash *h, const struct window *w)
+{
+	uint32_t id = w->id + w->n < w->end ? w->id + w->n : 0;
+	const uint8_t *at = (const uint8_t *)cell_at(h, id);
+
+	for (uint32_t i = 0; i < AHEAD; i++)
+		__builtin_prefetch(at + i * 64);
+}
+
+/* One window; how many elements were evicted: of a large map's those that are nearly as old as the
+ * oldest, and any where their buckets are busy. */
+static unsigned window_evict(const struct hash *h, bool force)
+{
+	struct window w = window_look(h, force);
+	bool exact = h->m->desc.max_entries <= EXACT;
+	unsigned got;
+
+	window_expect(h, &w);
+	if (!w.oldest)
+		return 0;
+	got = window_take(h, &w, exact ? w.oldest : w.oldest - w.oldest / 8, exact ? 1 : VICTIMS);
+	return got ? got : window_take(h, &w, 1, 1);
 }
 
 int lru_evict(const struct hash *h)

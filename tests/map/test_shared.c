@@ -265,7 +265,7 @@ static void a_full_lru_map_takes_more(uint32_t type, uint32_t n)
 		assert_int_equal(m->ops->update(m, &key, &(uint64_t){ key }, BPF_NOEXIST), 0);
 	for (uint32_t key = 0; key < 10 * n; key++)
 		there += m->ops->lookup(m, &key) != NULL;
-	assert_int_equal(there, n);
+	assert_in_range(there, n > 64 ? n - 7 : n, n); /* eight go at once */
 	obj_put(&m->obj);
 }
 
