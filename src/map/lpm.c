@@ -15,20 +15,20 @@
 #include "map/types.h"
 #include "map/value.h"
 
-enum { DATA_MAX = 256, BITS_MAX = DATA_MAX * 8 };
+enum { DATA_MAX = 256, BITS_MAX = DATA_MAX * 8, UNIT = 8 };
 
 struct node {
-	uint32_t child[2]; /* node numbers, 0: none */
+	uint32_t child[2]; /* where nodes lie in the region, in units of 8 bytes; 0: none */
 	uint32_t len;	   /* bits of the prefix */
 	uint32_t inner;	   /* 1: intermediate */
 	uint8_t data[];	   /* padded to 8; then the value */
 };
 
-struct trie { /* at the region's start; nodes behind it, numbered from 1 */
+struct trie { /* at the region's start; nodes behind it */
 	uint32_t lock, seq;
 	uint32_t root;
 	uint32_t free;	/* freed nodes, by child[0] */
-	uint32_t fresh; /* the next one that was never used */
+	uint32_t fresh; /* the next one that was never used, likewise */
 	uint32_t n;	/* elements */
 	uint32_t pad[10];
 };
@@ -40,7 +40,7 @@ static struct trie *trie_of(const struct map *m)
 
 static struct node *node_at(const struct map *m, uint32_t id)
 {
-	return (struct node *)(m->mem + sizeof(struct trie) + (size_t)(id - 1) * m->stride);
+	return (struct node *)(m->mem + (size_t)id * UNIT);
 }
 
 static uint32_t data_size(const struct map *m)
@@ -70,16 +70,19 @@ static int lpm_check(const struct map_desc *d)
 /* As many intermediate nodes as elements, and two for an update under way. */
 static int lpm_create(struct map *m)
 {
-	uint64_t nodes = 2ull * m->desc.max_entries + 2;
+	uint64_t nodes = 2ull * m->desc.max_entries + 2, size;
 	int err;
 
-	if (nodes > UINT32_MAX)
-		return -E2BIG;
 	m->stride =
 	    (uint32_t)(sizeof(struct node) + round8(data_size(m)) + round8(m->desc.value_size));
-	err = map_mem_new(m, sizeof(struct trie) + nodes * m->stride, 0);
+	size = sizeof(struct trie) + nodes * m->stride;
+	if (nodes > UINT32_MAX)
+		return -E2BIG;
+	if (size / UNIT > UINT32_MAX)
+		return -ENOMEM;
+	err = map_mem_new(m, size, 0);
 	if (!err)
-		trie_of(m)->fresh = 1;
+		trie_of(m)->fresh = sizeof(struct trie) / UNIT;
 	return err;
 }
 
@@ -103,14 +106,16 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* A key's data as words with zeros behind it, as nodes have it, and how many of its bits count. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* A key's data with zeros behind it, as words whose highest bit comes first, and how many of its
+ * bits count. */
 struct prefix {
 	uint32_t len;
 	uint64_t word[DATA_MAX / 8];
 };
 
-static inline __attribute__((always_inline)) void prefix_of(const struct map *m, const void *key,
-							    struct prefix *p)
+INLINE void prefix_of(const struct map *m, const void *key, struct prefix *p)
 {
 	uint32_t n = data_size(m);
 
@@ -122,28 +127,38 @@ static inline __attribute__((always_inline)) void prefix_of(const struct map *m,
 		memcpy(p->word, key_data(key), 16);
 	else
 		memcpy(p->word, key_data(key), n);
+	for (uint32_t i = 0; i < (n + 7) / 8; i++)
+		p->word[i] = be64toh(p->word[i]);
+}
+
+INLINE uint32_t prefix_bit(const struct prefix *p, uint32_t i)
+{
+	return p->word[i / 64] >> (63 - i % 64) & 1;
 }
 
 /* Number of bits, at most `limit`, in which a node's prefix and a key's agree from the start. The
  * node may change under us. */
-static inline uint32_t equal_bits(const uint8_t *node, const uint64_t *key, uint32_t limit)
+INLINE uint32_t equal_bits(const uint8_t *node, const uint64_t *key, uint32_t limit)
 {
 	for (uint32_t i = 0; i < limit; i += 64, node += 8, key++) {
-		uint64_t diff = __atomic_load_n((const uint64_t *)node, __ATOMIC_RELAXED) ^ *key;
+		uint64_t w = __atomic_load_n((const uint64_t *)node, __ATOMIC_RELAXED);
+		uint64_t diff = be64toh(w) ^ *key;
 
 		if (diff)
-			return min32(i + (uint32_t)__builtin_clzll(be64toh(diff)), limit);
+			return min32(i + (uint32_t)__builtin_clzll(diff), limit);
 	}
 	return limit;
 }
 
-static inline uint32_t node_match(const struct node *n, uint32_t node_len, const struct prefix *p)
+INLINE uint32_t node_match(const struct node *n, uint32_t node_len, const struct prefix *p)
 {
 	return equal_bits(n->data, p->word, min32(node_len, p->len));
 }
 
-/* The longest element that key begins with; 0. */
-static uint32_t longest(const struct map *m, const void *key, uint32_t max)
+/* The longest element that key begins with; 0. Links give a node's place without a multiplication,
+ * and the key's bits lie in registers where one word is all: the way from a node to its child is
+ * two loads. `max` is the number of a key's bits. */
+INLINE uint32_t longest(const struct map *m, const void *key, uint32_t max)
 {
 	uint32_t id = load(&trie_of(m)->root), found = 0, above = 0;
 	struct prefix p;
@@ -162,20 +177,32 @@ static uint32_t longest(const struct map *m, const void *key, uint32_t max)
 		if (node_len == max)
 			break;
 		above = node_len;
-		id = load(&n->child[bit_at(key_data(key), node_len)]);
+		id = load(&n->child[prefix_bit(&p, node_len)]);
 	}
 	return found;
 }
 
+static uint32_t longest_of(const struct map *m, const void *key)
+{
+	switch (data_size(m)) {
+	case 4:
+		return longest(m, key, 32);
+	case 16:
+		return longest(m, key, 128);
+	default:
+		return longest(m, key, data_size(m) * 8);
+	}
+}
+
 static void *lpm_lookup(struct map *m, const void *key)
 {
-	uint32_t max = data_size(m) * 8, seq, id;
+	uint32_t seq, id;
 
-	if (key_index(key) > max)
+	if (key_index(key) > data_size(m) * 8)
 		return NULL;
 	do {
 		seq = load(&trie_of(m)->seq);
-		id = longest(m, key, max);
+		id = longest_of(m, key);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (seq != load(&trie_of(m)->seq));
 	return id ? node_value(m, node_at(m, id)) : NULL;
@@ -189,8 +216,10 @@ static uint32_t node_new(const struct map *m, const uint8_t *data, uint32_t len)
 
 	if (id)
 		t->free = node_at(m, id)->child[0];
-	else
-		id = t->fresh++;
+	else {
+		id = t->fresh;
+		t->fresh += m->stride / UNIT;
+	}
 	n = node_at(m, id);
 	store(&n->child[0], 0);
 	store(&n->child[1], 0);
@@ -238,7 +267,7 @@ static struct place place_find(const struct map *m, const void *key)
 			break;
 		p.parent_slot = p.slot;
 		p.parent = p.id;
-		p.slot = &n->child[bit_at(key_data(key), n->len)];
+		p.slot = &n->child[prefix_bit(&prefix, n->len)];
 	}
 	return p;
 }
