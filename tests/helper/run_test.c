@@ -216,6 +216,76 @@ static void packet_runs_give_the_packet_back(void **state)
 	close(fd);
 }
 
+/* r0 = the packet's byte 12, found through the context's fields at `data` and `data + 4`. */
+#define BYTE_12(data)                                                                              \
+	{ MOV(0, 0),                                                                               \
+	  { .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = 2, .src_reg = 1, .off = data },          \
+	  { .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = 3, .src_reg = 1, .off = data + 4 },      \
+	  { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 4, .src_reg = 2 },                     \
+	  { .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 4, .imm = 13 },                        \
+	  { .code = BPF_JMP | BPF_JGT | BPF_X, .dst_reg = 4, .src_reg = 3, .off = 1 },             \
+	  { .code = BPF_LDX | BPF_MEM | BPF_B, .dst_reg = 0, .src_reg = 2, .off = 12 },            \
+	  EXIT }
+
+static const struct bpf_insn xdp_byte[] = BYTE_12(0), tc_byte[] = BYTE_12(76);
+
+/* Where the packet lies, after a run that found it. */
+static uint64_t packet_place(int fd)
+{
+	struct prog *p = prog_get(fd);
+	struct packet_result r;
+	struct packet_run run_;
+	uint64_t at;
+
+	assert_int_equal(packet_run_open(&run_, p), 0);
+	assert_int_equal(packet_run_once(&run_, packet, sizeof(packet), &r), 0);
+	assert_int_equal(r.verdict, packet[12]);
+	at = (uintptr_t)run_.buf.base;
+	packet_run_close(&run_);
+	obj_put(&p->obj);
+	return at;
+}
+
+static void packets_of_verified_programs_lie_above_4_gib(void **state)
+{
+	int xdp = LOAD(BPF_PROG_TYPE_XDP, xdp_byte), tc = LOAD(BPF_PROG_TYPE_SCHED_CLS, tc_byte);
+	int trusted;
+
+	assert_true(packet_place(xdp) >> 32);
+	assert_true(packet_place(tc) >> 32);
+	sys_load_opts()->unverified = true;
+	trusted = LOAD(BPF_PROG_TYPE_XDP, xdp_byte);
+	sys_load_opts()->unverified = false;
+	assert_false(packet_place(trusted) >> 32);
+	close(xdp);
+	close(tc);
+	close(trusted);
+}
+
+/* skep_prog_run takes the UAPI's structures, whose addresses have 32 bits. */
+static void contexts_of_the_uapi_are_taken(void **state)
+{
+	int xdp = LOAD(BPF_PROG_TYPE_XDP, xdp_byte), tc = LOAD(BPF_PROG_TYPE_SCHED_CLS, tc_byte);
+	struct packet_buf low;
+	struct __sk_buff skb = { 0 };
+	struct xdp_md md = { 0 };
+	struct skep_prog *p;
+
+	assert_int_equal(packet_buf_get(&low, true), 0);
+	memcpy(low.base, packet, sizeof(packet));
+	md.data = md.data_meta = skb.data = (uint32_t)(uintptr_t)low.base;
+	md.data_end = skb.data_end = skb.data + sizeof(packet);
+	p = skep_prog_get(xdp);
+	assert_int_equal(skep_prog_run(p, &md), packet[12]);
+	skep_prog_put(p);
+	p = skep_prog_get(tc);
+	assert_int_equal(skep_prog_run(p, &skb), packet[12]);
+	skep_prog_put(p);
+	packet_buf_put(&low);
+	close(xdp);
+	close(tc);
+}
+
 /* Each allocation of a run fails once; nothing is lost and the next run works. */
 static void memory_that_runs_out(void **state)
 {
@@ -247,6 +317,8 @@ int main(void)
 		cmocka_unit_test(types_without_packets),
 		cmocka_unit_test(packet_runs_tell_what_happened),
 		cmocka_unit_test(packet_runs_give_the_packet_back),
+		cmocka_unit_test(packets_of_verified_programs_lie_above_4_gib),
+		cmocka_unit_test(contexts_of_the_uapi_are_taken),
 		cmocka_unit_test(memory_that_runs_out),
 	};
 
