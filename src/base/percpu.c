@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -128,6 +129,14 @@ static void fork_child(void)
 	pthread_mutex_unlock(&region.lock);
 }
 
+static void head_init(struct percpu_head *h, unsigned slot)
+{
+	h->cpu = slot;
+	while (!h->random)
+		if (getrandom(&h->random, sizeof(h->random), 0) != sizeof(h->random))
+			h->random = 0x9e3779b97f4a7c15ull * (slot + 1);
+}
+
 static int region_map(void)
 {
 	unsigned slots = slots_wanted();
@@ -144,7 +153,7 @@ static int region_map(void)
 	region.slots = slots;
 	region.free = f;
 	for (unsigned i = 0; i < slots; i++)
-		((struct percpu_head *)(p + i * PERCPU_STRIDE))->cpu = i;
+		head_init((struct percpu_head *)(p + i * PERCPU_STRIDE), i);
 	__atomic_store_n(&region.base, p, __ATOMIC_RELEASE);
 	return 0;
 }

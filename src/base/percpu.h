@@ -21,7 +21,23 @@ struct percpu_head {
 	uint32_t node;	      /* NUMA node of the slot, 0 when unknown */
 	uint32_t owner, lock; /* thread ids; run/slot.c */
 	uint32_t stuck;	      /* the run in this slot waits for another slot; run/slot.c */
+	uint64_t random;      /* not 0; percpu_random */
 };
+
+/* xorshift64* (Vigna 2016): shifts of the state, and what its upper half is made with. */
+enum { PERCPU_RANDOM_A = 12, PERCPU_RANDOM_B = 25, PERCPU_RANDOM_C = 27 };
+#define PERCPU_RANDOM_FACTOR 0x2545f4914f6cdd1dull
+
+static inline uint32_t percpu_random(uint64_t *state)
+{
+	uint64_t s = *state;
+
+	s ^= s >> PERCPU_RANDOM_A;
+	s ^= s << PERCPU_RANDOM_B;
+	s ^= s >> PERCPU_RANDOM_C;
+	*state = s;
+	return (uint32_t)(s * PERCPU_RANDOM_FACTOR >> 32);
+}
 
 /* Maps the region on first use. 0 or -errno; thread-safe. Called by whoever needs slots. */
 int percpu_init(void);

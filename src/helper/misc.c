@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Helpers for time, CPU, task, random numbers and loops. */
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -60,18 +59,9 @@ HELPER_FN(get_numa_node_id, r1, r2, r3, r4, r5)
 	return head()->node;
 }
 
-/* xorshift64* (Vigna 2016), one state for each thread. */
 HELPER_FN(get_prandom_u32, r1, r2, r3, r4, r5)
 {
-	static __thread uint64_t state;
-
-	while (!state)
-		if (getrandom(&state, sizeof(state), 0) != sizeof(state))
-			state = clock_ns(CLOCK_MONOTONIC);
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return state * 0x2545f4914f6cdd1du >> 32;
+	return percpu_random(&((struct percpu_head *)percpu_self)->random);
 }
 
 HELPER_FN(get_current_pid_tgid, r1, r2, r3, r4, r5)

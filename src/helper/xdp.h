@@ -35,7 +35,8 @@ struct xdp_ctx {
 
 _Static_assert(offsetof(struct xdp_ctx, data) == CTX_XDP_DATA &&
 		   offsetof(struct xdp_ctx, end) == CTX_XDP_END &&
-		   offsetof(struct xdp_ctx, meta) == CTX_XDP_META,
+		   offsetof(struct xdp_ctx, meta) == CTX_XDP_META &&
+		   offsetof(struct xdp_ctx, n_frags) == CTX_XDP_FRAGS,
 	       "isa/ctx.h says where addresses are");
 
 /* Copies a packet of `size` bytes, the first `meta` of which are metadata, `linear` of which lie

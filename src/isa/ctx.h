@@ -14,6 +14,7 @@ enum {
 	CTX_XDP_DATA = sizeof(struct xdp_md),
 	CTX_XDP_END = CTX_XDP_DATA + 8,
 	CTX_XDP_META = CTX_XDP_DATA + 16,
+	CTX_XDP_FRAGS = CTX_XDP_DATA + 40, /* 4 bytes: how many there are in fragments */
 	CTX_SKB_DATA = sizeof(struct __sk_buff),
 	CTX_SKB_END = CTX_SKB_DATA + 8,
 };

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/percpu.h"
+#include "rewrite/live.h"
 
 enum { MOVABLE = 3 };
 
@@ -15,6 +16,7 @@ struct inlining {
 	const struct unit *u;
 	struct contents now;
 	uint8_t *joins;
+	uint16_t *live;
 };
 
 static bool row_takes(const struct inline_row *row, const struct op *op)
@@ -63,6 +65,7 @@ static uint32_t inline_at(struct inlining *w, struct inline_call *c, uint32_t i)
 	c->at = i;
 	c->behind = i + 1;
 	c->movable = movable(w, i);
+	c->ignored = !(live_behind(w->u, w->live, i) & 1);
 	return w->row->put(c) ? c->behind - i : 0;
 }
 
@@ -83,17 +86,21 @@ static void inlining_walk(struct inlining *w, struct inline_call *c)
 	}
 }
 
-static int joins_make(struct inlining *w)
+/* What is known of the whole unit. */
+static int inlining_set_up(struct inlining *w)
 {
 	uint32_t *to = mem_zalloc(w->u->n_ops, sizeof(*to));
 
 	w->joins = mem_zalloc((size_t)w->u->n_ops + MOVABLE + 1, 1);
+	w->live = mem_zalloc(w->u->n_ops, sizeof(*w->live));
+	if (w->live)
+		live_find(w->u, w->live);
 	for (uint32_t i = 0; to && i < w->u->n_ops; i++)
 		to[i] = unit_target(w->u, i);
 	if (to && w->joins)
 		joins_find(w->u, to, w->joins);
 	mem_free(to);
-	return to && w->joins ? 0 : -ENOMEM;
+	return to && w->joins && w->live ? 0 : -ENOMEM;
 }
 
 int inline_calls(const struct inline_row *row, const struct unit *u,
@@ -108,11 +115,12 @@ int inline_calls(const struct inline_row *row, const struct unit *u,
 		return 0;
 	edit_begin(&e, u);
 	c.e = &e;
-	if (joins_make(&w))
+	if (inlining_set_up(&w))
 		e.err = -ENOMEM;
 	else
 		inlining_walk(&w, &c);
 	mem_free(w.joins);
+	mem_free(w.live);
 	return edit_finish(&e, r, out);
 }
 

@@ -22,6 +22,7 @@ struct inline_call {
 	int64_t helper;			 /* its number */
 	uint32_t at;			 /* the call */
 	uint32_t behind;		 /* the op that control goes on with */
+	bool ignored;			 /* nobody reads the result */
 	uint32_t movable; /* ops right behind the call that may come before the first jump */
 };
 

@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../fuzz/rng.h"
 #include "base/mem.h"
+#include "base/percpu.h"
 #include "base/report.h"
 #include "isa/unit.h"
 #include "rewrite/rewrite.h"
@@ -305,11 +307,65 @@ static void say_map(struct text *t, unsigned map)
 		say_update(t, map);
 }
 
+/* Two pages that can be read, then one that cannot. Some words are zero. */
+static uint8_t *pages;
+
+static void pages_make(void)
+{
+	struct rng r = { 7 };
+
+	pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(pages != MAP_FAILED, "mmap");
+	for (unsigned i = 0; i < 2 * 4096; i++)
+		pages[i] = i / 16 % 3 ? (uint8_t)rng_next(&r) : 0;
+	must(!mprotect(pages + 2 * 4096, 4096, PROT_NONE), "mprotect");
+}
+
+/* Near ends of pages, and where nothing is. */
+static uint64_t probed(struct text *t, unsigned size)
+{
+	uint64_t at = (uintptr_t)pages;
+
+	switch (rng_below(&t->r, 8)) {
+	case 0:
+		return rng_below(&t->r, 2) * 4096;
+	case 1:
+		return UINT64_MAX - rng_below(&t->r, 100);
+	case 2:
+		return 0xffff800000000000 + rng_below(&t->r, 100);
+	case 3:
+		return at + 2 * 4096 - size + rng_below(&t->r, 3);
+	case 4:
+		return at + 4096 - size + rng_below(&t->r, 3);
+	default:
+		return at + rng_below(&t->r, 8000);
+	}
+}
+
+static void say_probe(struct text *t)
+{
+	unsigned size =
+	    rng_once_in(&t->r, 2) ? 1u << rng_below(&t->r, 4) : 1 + rng_below(&t->r, 70);
+
+	for (unsigned i = 0; i < 72; i += 8)
+		say(t, "*(u64 *)(r10 - %u) = -1\n", 128 - i);
+	say(t, "r1 = r10\nr1 += -128\nr2 = %u\n", size);
+	say(t, "r3 = 0x%llx ll\ncall %u\n", (unsigned long long)probed(t, size),
+	    112 + rng_below(&t->r, 2));
+	if (rng_once_in(&t->r, 2))
+		say(t, "%s += r0\n", sum(t));
+	for (unsigned i = 0; i < 72; i += 8)
+		say(t, "r1 = *(u64 *)(r10 - %u)\n%s += r1\n", 128 - i, sum(t));
+}
+
 static void say_small(struct text *t)
 {
-	static const unsigned helpers[] = { 8, 42, 35 };
+	static const unsigned helpers[] = { 8, 42, 35, 7 };
 
-	say(t, "call %u\n%s += r0\n", helpers[rng_below(&t->r, 3)], sum(t));
+	if (rng_once_in(&t->r, 2))
+		say_probe(t);
+	else
+		say(t, "call %u\n%s += r0\n", helpers[rng_below(&t->r, 4)], sum(t));
 }
 
 static void say_statement(struct text *t)
@@ -379,6 +435,8 @@ static uint32_t run(const struct way *w, unsigned n)
 	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = packet, .data_size_in = 64 + n, .ctx_in = &ctx,
 		    .ctx_size_in = sizeof(ctx));
 
+	for (unsigned i = 0; i < SLOTS; i++)
+		((struct percpu_head *)percpu_base(i))->random = n + 1;
 	must(!bpf_prog_test_run_opts(w->prog, &o), "test run");
 	return o.retval;
 }
@@ -473,6 +531,7 @@ int main(int argc, char **argv)
 	static struct text t;
 
 	setenv("SKEP_CPUS", "2", 1);
+	pages_make();
 	for (unsigned i = 0; i < programs && !bad; i++) {
 		for (unsigned w = 0; w < WAYS && i % 50 == 0; w++) {
 			if (i)
