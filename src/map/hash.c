@@ -1,80 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table (hash.h). Little-endian machines only. */
+/* The table (hash.h). */
 #include "map/hash.h"
 
 #include <sys/mman.h>
 #include <sys/random.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/percpu.h"
+#include "map/key.h"
 #include "map/types.h"
 #include "map/value.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key_tail shifts");
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* Keys of up to 16 bytes: two rounds of a 64 x 64 -> 128 bit multiplication, folded. Every key
- * bit reaches every result bit. Both factors of the first round contain the seed: with a factor
- * that a key alone decides, keys could make it zero and all collide. Two multiplications cost less
- * than XXH3's way in, which other sizes take. */
-INLINE uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 p = (unsigned __int128)a * b;
-
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-INLINE uint64_t word_hash(uint64_t a, uint64_t b, uint32_t size, uint64_t seed)
-{
-	const uint64_t k1 = 0x9e3779b97f4a7c15, k2 = 0xd6e8feb86659fd93;
-	uint64_t turned = seed << 32 | seed >> 32;
-
-	return mix(mix(a ^ k1 ^ seed, b ^ k2 ^ turned) ^ seed, k1 + 2 * size);
-}
-
-INLINE uint64_t load8(const uint8_t *p)
-{
-	uint64_t w;
-
-	memcpy(&w, p, 8);
-	return w;
-}
-
-INLINE uint64_t load4(const uint8_t *p)
-{
-	return key_index(p);
-}
-
-/* The n < 8 bytes that end a key of `size` bytes, with zeros behind them as in a cell. Little
- * endian: what was read too much is shifted out. */
-INLINE uint64_t key_tail(const uint8_t *key, uint32_t size, uint32_t n)
-{
-	uint64_t w = 0;
-
-	if (n == 4)
-		return load4(key + size - 4);
-	if (size >= 8)
-		return load8(key + size - 8) >> (64 - 8 * n);
-	if (n > 4)
-		return load4(key) | load4(key + n - 4) << (8 * n - 32);
-	memcpy(&w, key, n);
-	return w;
-}
-
-INLINE uint64_t key_hash(const void *key, uint32_t size, uint64_t seed)
-{
-	if (size > 16)
-		return XXH3_64bits_withSeed(key, size, seed);
-	if (size < 8)
-		return word_hash(key_tail(key, size, size), 0, size, seed);
-	return word_hash(load8(key), size == 8 ? 0 : load8((const uint8_t *)key + size - 8), size,
-			 seed);
-}
-
 /* The cell's key is padded with zeros and may change under us. */
-INLINE bool key_equal(const struct cell *c, const void *key, uint32_t size)
+KEY_INLINE bool key_equal(const struct cell *c, const void *key, uint32_t size)
 {
 	const uint64_t *a = (const uint64_t *)c->key;
 	uint32_t i = 0;
@@ -85,12 +22,12 @@ INLINE bool key_equal(const struct cell *c, const void *key, uint32_t size)
 	return i == size || __atomic_load_n(a, __ATOMIC_RELAXED) == key_tail(key, size, size - i);
 }
 
-INLINE uint16_t tag_of(uint64_t hash)
+KEY_INLINE uint16_t tag_of(uint64_t hash)
 {
 	return (uint16_t)(hash >> 48) | 1;
 }
 
-INLINE bool cell_is(const struct cell *c, uint16_t tag, const void *key, uint32_t size)
+KEY_INLINE bool cell_is(const struct cell *c, uint16_t tag, const void *key, uint32_t size)
 {
 	return __atomic_load_n(&c->tag, __ATOMIC_ACQUIRE) == tag && key_equal(c, key, size);
 }
@@ -100,7 +37,7 @@ static inline uint32_t cell_next(const struct cell *c)
 	return __atomic_load_n(&c->next, __ATOMIC_ACQUIRE);
 }
 
-INLINE struct cell *find(const struct hash *h, const void *key, uint32_t size)
+KEY_INLINE struct cell *find(const struct hash *h, const void *key, uint32_t size)
 {
 	uint64_t hash = key_hash(key, size, h->seed);
 	uint32_t home = (uint32_t)hash & h->mask, id, seq;
