@@ -23,6 +23,17 @@ static int hist_copy(struct state *dst, const struct state *src)
 	return 0;
 }
 
+/* Adds what s holds to what all states hold. 0, or -E2BIG with a message beyond the budget. */
+int state_count(struct ver *v, const struct state *s, size_t *bytes)
+{
+	*bytes = state_bytes(s);
+	v->bytes += *bytes;
+	if (v->bytes <= STATE_BYTES_MAX)
+		return 0;
+	return fail(v, -E2BIG, "BPF program is too large. Its states need more than %zu MiB",
+		    STATE_BYTES_MAX >> 20);
+}
+
 /* Takes s. */
 static struct state *pending_add(struct ver *v, struct state *s, uint32_t op, uint32_t prev,
 				 const char *what)
@@ -34,9 +45,14 @@ static struct state *pending_add(struct ver *v, struct state *s, uint32_t op, ui
 		fail(v, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	*p = (struct pending){ s, op, prev, log_here(v), v->stack };
+	*p = (struct pending){
+		.state = s, .op = op, .prev = prev, .log_pos = log_here(v), .next = v->stack
+	};
 	v->stack = p;
-	if (++v->n_pending <= JUMP_SEQ_LIMIT)
+	v->n_pending++;
+	if (state_count(v, s, &p->bytes))
+		return NULL;
+	if (v->n_pending <= JUMP_SEQ_LIMIT)
 		return s;
 	fail(v, -E2BIG, "The sequence of %d jumps is too complex%s.", v->n_pending, what);
 	return NULL;
@@ -86,6 +102,7 @@ static bool state_pop(struct ver *v)
 	v->log_pos = p->log_pos;
 	v->stack = p->next;
 	v->n_pending--;
+	v->bytes -= p->bytes;
 	mem_free(p);
 	return true;
 }

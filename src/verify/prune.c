@@ -97,6 +97,7 @@ static void seen_free_one(struct ver *v, struct seen *s)
 {
 	if (v->in->watch)
 		v->in->watch->forget(v->in->watch->arg, &s->state);
+	v->bytes -= s->bytes;
 	state_clear(&s->state);
 	mem_free(s);
 }
@@ -278,7 +279,7 @@ static int state_keep(struct ver *v)
 	cur->dfs_depth = s->state.dfs_depth + 1;
 	cur->loop_entry = NULL;
 	state_link(cur, &s->state);
-	return 0;
+	return state_count(v, &s->state, &s->bytes);
 }
 
 int prune_visit(struct ver *v)

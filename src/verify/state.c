@@ -123,6 +123,18 @@ int state_copy(struct state *dst, const struct state *src)
 	return 0;
 }
 
+size_t state_bytes(const struct state *s)
+{
+	size_t n = sizeof(*s) + s->cap_hist * sizeof(*s->hist) +
+		   s->refs.cap * (sizeof(*s->refs.id) + sizeof(*s->refs.op));
+
+	for (uint32_t i = 0; i < VERIFY_FRAMES; i++) {
+		if (s->frame[i])
+			n += sizeof(struct frame) + s->frame[i]->n_slots * sizeof(struct slot);
+	}
+	return n;
+}
+
 int state_push_frame(struct state *s, uint32_t sub, uint32_t callsite)
 {
 	struct frame *f = mem_zalloc(1, sizeof(*f));

@@ -5,6 +5,8 @@
 #ifndef SKEP_VERIFY_STATE_H
 #define SKEP_VERIFY_STATE_H
 
+#include <stddef.h>
+
 #include "isa/unit.h"
 #include "verify/scalar.h"
 #include "verify/verify.h"
@@ -148,6 +150,9 @@ int state_copy(struct state *dst, const struct state *src);
 /* A fresh frame on top of s with unreadable registers and its frame pointer. */
 int state_push_frame(struct state *s, uint32_t sub, uint32_t callsite);
 void state_pop_frame(struct state *s);
+
+/* Bytes of memory that s holds. */
+size_t state_bytes(const struct state *s);
 
 static inline struct frame *state_top(const struct state *s)
 {

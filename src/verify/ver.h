@@ -28,11 +28,13 @@ struct point {
 struct seen {
 	struct state state;
 	struct seen *next;
+	size_t bytes; /* counted in ver.bytes */
 	uint32_t misses, hits;
 };
 
 struct pending {
 	struct state *state;
+	size_t bytes; /* counted in ver.bytes */
 	uint32_t op, prev;
 	size_t log_pos;
 	struct pending *next;
@@ -59,6 +61,7 @@ struct ver {
 	struct seen *evicted;
 	struct pending *stack;
 	struct state *cur;
+	size_t bytes; /* of states kept and put aside */
 	uint32_t n_pending;
 	uint32_t op, next, prev; /* running op, op after it, op before it */
 	uint32_t id_gen;
@@ -75,6 +78,11 @@ struct ver {
 	struct report explanation; /* what explain.c has found out about it */
 	size_t log_pos;		   /* of the log when the current state was put aside */
 };
+
+/* The most memory that states kept and put aside may take; E2BIG beyond. 6.12's limits alone (a
+ * million instructions, a state at least every eight) would allow several GiB. The largest program
+ * of the tests' corpus needs 60 MiB. */
+#define STATE_BYTES_MAX ((size_t)1 << 30)
 
 /* -- ver.c: texts and small things */
 int fail(struct ver *v, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -123,6 +131,7 @@ void regs_clobber(struct ver *v);
 int explore(struct ver *v);
 struct state *state_push(struct ver *v, uint32_t op, uint32_t prev);
 struct state *state_push_empty(struct ver *v, uint32_t op);
+int state_count(struct ver *v, const struct state *s, size_t *bytes);
 int hist_push(struct ver *v, const struct hist *h);
 int hist_stack(struct ver *v, uint8_t frame, uint32_t slot);
 int step(struct ver *v); /* step.c: 0, 1 at the end of a path, or -errno */
