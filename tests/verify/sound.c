@@ -105,7 +105,8 @@ static int on_op(void *arg, const struct interp_at *at)
 		return -ELOOP;
 	r->places.depth = at->depth;
 	r->places.frame[at->depth].r = at->r;
-	r->places.frame[at->depth].stack = at->stack;
+	/* The verified stack ends at r10, whatever a frame has below. */
+	r->places.frame[at->depth].stack = (uint8_t *)(uintptr_t)at->r[BPF_FP] - BPF_STACK;
 	if (r->begun) {
 		after(r, at);
 		bad = r->poison ? NULL : jump_check(r, at);
