@@ -458,6 +458,8 @@ static const char *stand_at(struct cover *c, const struct stand *from, uint32_t 
 	bad = to->loose.any ? fresh_misses(c, node, from, &to->loose) : NULL;
 	if (!bad && !to->cut && !call)
 		bad = ids_check(c, node);
+	if (call)
+		to->loose.reg[c->node[node].state->top] |= 1;
 	if (bad || !c->node[node].cut)
 		return bad;
 	to->node = c->node[node].cut;
@@ -466,6 +468,8 @@ static const char *stand_at(struct cover *c, const struct stand *from, uint32_t 
 	if (bad)
 		return bad;
 	misses(c, c->node[to->node].state, &to->loose);
+	if (call)
+		to->loose.reg[c->node[to->node].state->top] |= 1;
 	c->cuts++;
 	c->loose += to->loose.any;
 	return NULL;
