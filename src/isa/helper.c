@@ -79,6 +79,9 @@ static const char *const btf_names[BTF_TYPES] = {
 	[BTF_UNIX_SOCK] = "unix_sock",
 	[BTF_MPTCP_SOCK] = "mptcp_sock",
 	[BTF_VM_AREA] = "vm_area_struct",
+	[BTF_CPUMASK] = "cpumask",
+	[BTF_BPF_CPUMASK] = "bpf_cpumask",
+	[BTF_BPF_KEY] = "bpf_key",
 };
 
 const struct helper *helper_find(uint32_t id)

@@ -3,15 +3,22 @@
 
 #include <string.h>
 
-#define ON(type)  HELPER_ON(type)
-#define PROGS_ALL UINT64_MAX
+#define ON(type)      HELPER_ON(type)
+#define PROGS_ALL     UINT64_MAX
+#define PROGS_TRACING (ON(TRACING) | ON(TRACEPOINT) | ON(PERF_EVENT) | ON(LSM))
+#define PROGS_CPUMASK (PROGS_TRACING | ON(STRUCT_OPS) | ON(SYSCALL))
+#define PROGS_GENERIC (PROGS_CPUMASK | ON(SCHED_CLS) | ON(XDP) | ON(CGROUP_SKB))
 #define PROGS_SKB                                                                                  \
 	(ON(SCHED_CLS) | ON(SCHED_ACT) | ON(SK_SKB) | ON(SOCKET_FILTER) | ON(CGROUP_SKB) |         \
 	 ON(LWT_OUT) | ON(LWT_IN) | ON(LWT_XMIT) | ON(LWT_SEG6LOCAL) | ON(NETFILTER))
 
-#define F_RDONLY KFUNC_RDONLY
-#define F_NEXT	 KFUNC_NEXT
-#define F_SLEEPS KFUNC_SLEEPS
+#define F_RDONLY  KFUNC_RDONLY
+#define F_NEXT	  KFUNC_NEXT
+#define F_SLEEPS  KFUNC_SLEEPS
+#define F_ACQUIRE KFUNC_ACQUIRE
+#define F_RELEASE KFUNC_RELEASE
+#define F_TRUSTED KFUNC_TRUSTED
+#define F_RCU	  KFUNC_RCU
 
 static const struct kfunc rows[KFUNC_COUNT] = {
 #define KFUNC(nm, r, a1, a2, a3, a4, a5, fl, pr, dc)                                               \

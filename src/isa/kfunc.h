@@ -15,6 +15,10 @@ enum kfunc_flag {
 	KFUNC_RDONLY = 1 << 0, /* what it returns is not written to */
 	KFUNC_NEXT = 1 << 1,   /* gives the next element of an iterator, at its end NULL */
 	KFUNC_SLEEPS = 1 << 2,
+	KFUNC_ACQUIRE = 1 << 3, /* what it returns must be released */
+	KFUNC_RELEASE = 1 << 4, /* gives up its argument's reference */
+	KFUNC_TRUSTED = 1 << 5, /* typed arguments are counted or trusted */
+	KFUNC_RCU = 1 << 6,	/* or at least protected by RCU */
 };
 
 struct kfunc {

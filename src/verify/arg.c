@@ -50,6 +50,8 @@ int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write
 	case KIND_MEM:
 	case KIND_BUF:
 		return range_mem(v, n, size, zero_ok, write);
+	case KIND_BTF:
+		return typed_range(v, n, size, write);
 	case KIND_STACK:
 		return stack_range(v, n, r->off, size, zero_ok, true, raw, later);
 	default:
@@ -143,6 +145,8 @@ static bool kind_taken(const struct reg *r, uint32_t arg)
 		return false;
 	if (r->flags & RF_RDONLY && kind == ARG_MEM)
 		return arg & ARGF_RDONLY;
+	if (r->kind == KIND_BTF && r->flags & (RF_UNTRUSTED | RF_USER | RF_PERCPU))
+		return false;
 	if (kind == ARG_RINGBUF_MEM)
 		return r->flags & RF_RINGBUF;
 	return true;
@@ -253,6 +257,8 @@ static int value_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 		return size_arg(v, c, n, true);
 	case ARG_ALLOC_SIZE_OR_ZERO:
 		return alloc_size_arg(v, c, n);
+	case ARG_BTF:
+		return typed_arg(v, n, ARG_NUMBER(arg));
 	case ARG_FUNC:
 		c->sub = reg(v, n)->n + 1;
 		return 0;

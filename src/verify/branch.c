@@ -40,7 +40,7 @@ static bool never_null(const struct reg *r)
 		[KIND_MAP_KEY] = true, [KIND_SOCK_COMMON] = true, [KIND_MEM] = true,
 	};
 
-	return !(r->flags & RF_NULL) && (kinds[r->kind] || r->flags & RF_TRUSTED);
+	return !(r->flags & RF_NULL) && (kinds[r->kind] || r->flags & RF_TRUSTED || r->ref);
 }
 
 /* A valid pointer against 0. */

@@ -91,6 +91,8 @@ static bool sockmap_may(const struct ver *v, uint32_t helper)
 				      HELPER_ON(SK_LOOKUP);
 	uint32_t type = v->in->prog_type;
 
+	if (type == BPF_PROG_TYPE_TRACING && v->in->attach_type == BPF_TRACE_ITER)
+		return true;
 	if (helper == BPF_FUNC_map_delete_elem && type == BPF_PROG_TYPE_SOCK_OPS)
 		return true;
 	if (helper != BPF_FUNC_map_update_elem && helper != BPF_FUNC_map_delete_elem)
@@ -191,6 +193,8 @@ static int call_special(struct ver *v, const struct call *c)
 			   : fail(v, -EINVAL, "get_local_storage() doesn't support non-zero flags");
 	case BPF_FUNC_loop:
 		return call_loop(v, c);
+	case BPF_FUNC_d_path:
+		return typed_d_path(v);
 	case BPF_FUNC_timer_set_callback:
 		return callback_later(v, c);
 	case BPF_FUNC_snprintf:
@@ -255,6 +259,8 @@ static int ret_pointer(struct ver *v, const struct call *c, struct reg *r)
 		r->dyn_id = c->dynptr.id;
 		r->ref = c->dynptr.ref;
 	}
+	if (r->kind == KIND_BTF)
+		r->n = typed_id(v, c->h.ret >> 24);
 	if (r->kind == KIND_MAP_VALUE) {
 		r->map = c->map->map;
 		r->uid = c->map->uid;

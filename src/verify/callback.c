@@ -66,7 +66,7 @@ static int args_vma(struct ver *v, struct state *s, const struct call *c)
 {
 	arg_pass(s, 1, 1);
 	reg_set_kind(&state_top(s)->r[2], KIND_BTF, 0);
-	state_top(s)->r[2].n = BTF_VM_AREA;
+	state_top(s)->r[2].n = typed_id(v, BTF_VM_AREA);
 	arg_pass(s, 4, 3);
 	return 0;
 }

@@ -128,6 +128,12 @@ int ctx_access(struct ver *v, unsigned addr, const struct access *a)
 
 	if (err)
 		return err;
+	if (typed_context(v)) {
+		err = typed_context_access(v, off, a);
+		return err ? fail(v, err, "invalid bpf_context access off=%d size=%d", off,
+				  (int)a->size)
+			   : 0;
+	}
 	row = row_find(v, off, a->size, a->write);
 	if (!row || (a->sign && row->kind != KIND_SCALAR))
 		return fail(v, -EACCES, "invalid bpf_context access off=%d size=%d", off,

@@ -38,10 +38,25 @@ static int kfunc_allowed(struct ver *v, const struct kfunc **out)
 		return fail(v, -EACCES, "calling kernel function %s is not allowed", name);
 	if (v->cur->lock)
 		return fail(v, -EINVAL, "function calls are not allowed while holding a lock");
+	if ((*out)->flags & KFUNC_SLEEPS && !v->in->sleepable)
+		return fail(v, -EACCES, "program must be sleepable to call sleepable kfunc %s",
+			    name);
+	if ((*out)->flags & KFUNC_SLEEPS && (v->cur->rcu || v->cur->preempt))
+		return fail(v, -EACCES, "kernel func %s is sleepable within %s region", name,
+			    v->cur->rcu ? "rcu_read_lock" : "non-preemptible");
 	return 0;
 }
 
 /* -- arguments */
+
+static int mem_size(struct ver *v, struct call *c, unsigned n)
+{
+	int err = size_arg(v, c, n, true);
+
+	return err ? fail(v, err, "arg#%u arg#%u memory, len pair leads to invalid memory access",
+			  n - 2, n - 1)
+		   : 0;
+}
 
 static int const_size(struct ver *v, struct call *c, unsigned n)
 {
@@ -57,14 +72,6 @@ static int const_size(struct ver *v, struct call *c, unsigned n)
 		return fail(v, -EINVAL, "R%u must be a known constant", n);
 	c->size = (uint32_t)r->s.d.val;
 	return precise_mark(v, n);
-}
-
-static int kfunc_mem(struct ver *v, unsigned n, uint32_t arg)
-{
-	bool later;
-	int err = mem_range(v, n, ARG_NUMBER(arg), false, false, false, &later);
-
-	return err;
 }
 
 static int kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
@@ -86,8 +93,10 @@ static int kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 		return dynptr_arg(v, c, n, arg);
 	case ARG_ITER:
 		return iter_arg(v, c, n, arg);
-	case ARG_MEM:
-		return arg & ARGF_FIXED ? kfunc_mem(v, n, arg) : 0;
+	case ARG_BTF:
+		return typed_kfunc_arg(v, c, n, arg);
+	case ARG_SIZE:
+		return mem_size(v, c, n);
 	case ARG_CONST_SIZE:
 		return const_size(v, c, n);
 	default:
@@ -109,6 +118,13 @@ static int kfunc_args(struct ver *v, struct call *c)
 
 /* -- what is special to single ones */
 
+/* What RCU protected may be gone from now on. */
+static void rcu_end(struct reg *r, void *arg)
+{
+	if (r->kind == KIND_BTF && r->flags & RF_RCU)
+		r->flags = (uint8_t)((r->flags & ~(RF_RCU | RF_NULL)) | RF_UNTRUSTED);
+}
+
 static int kfunc_rcu(struct ver *v, const struct kfunc *k)
 {
 	struct state *s = v->cur;
@@ -120,6 +136,8 @@ static int kfunc_rcu(struct ver *v, const struct kfunc *k)
 		return fail(v, -EINVAL, "unmatched rcu read unlock (kernel function bpf_%s)",
 			    k->name);
 	s->rcu = lock;
+	if (!lock)
+		state_each_reg(s, rcu_end, NULL);
 	return 0;
 }
 
@@ -154,6 +172,20 @@ static int kfunc_special(struct ver *v, const struct kfunc *k)
 	}
 }
 
+static int kfunc_release(struct ver *v, const struct call *c)
+{
+	if (!(c->kfunc->flags & KFUNC_RELEASE))
+		return 0;
+	if (!c->released)
+		return fail(v, -EINVAL,
+			    "release kernel function bpf_%s expects refcounted PTR_TO_BTF_ID",
+			    c->kfunc->name);
+	if (!ref_release(v, c->ref))
+		return 0;
+	return fail(v, -EINVAL, "kfunc bpf_%s#%d reference has not been acquired before",
+		    c->kfunc->name, (int)op_at(v)->imm);
+}
+
 static void kfunc_return(struct ver *v, const struct kfunc *k, const struct call *c)
 {
 	struct reg *r = reg(v, 0);
@@ -161,6 +193,11 @@ static void kfunc_return(struct ver *v, const struct kfunc *k, const struct call
 
 	switch (k->ret & 0xff) {
 	case RET_VOID:
+		return;
+	case RET_BTF:
+		reg_set_kind(r, KIND_BTF, k->ret & RETF_OR_NULL ? RF_NULL : 0);
+		r->n = typed_id(v, k->ret >> 24);
+		r->id = r->flags & RF_NULL ? id_new(v) : 0;
 		return;
 	case RET_SLICE:
 	case RET_RDONLY:
@@ -188,13 +225,20 @@ int kfunc_step(struct ver *v)
 		return err;
 	memcpy(c.h.arg, k->arg, sizeof(c.h.arg));
 	c.h.name = k->name;
+	c.kfunc = k;
 	err = kfunc_args(v, &c);
+	if (!err)
+		err = kfunc_release(v, &c);
 	if (!err)
 		err = kfunc_special(v, k);
 	if (err)
 		return err;
 	regs_clobber(v);
 	kfunc_return(v, k, &c);
+	if (k->flags & KFUNC_ACQUIRE) {
+		reg(v, 0)->id = reg(v, 0)->ref = id_new(v);
+		return refs_add(&v->cur->refs, reg(v, 0)->ref, v->op);
+	}
 	return k->flags & KFUNC_NEXT ? iter_next(v, &c) : 0;
 }
 

@@ -92,6 +92,14 @@ const char *kind_text(const struct reg *r, char *buf, size_t size)
 
 	if (r->kind == KIND_NONE || r->kind == KIND_SCALAR)
 		return text;
+	if (r->kind == KIND_BTF) {
+		snprintf(buf, size, "%s%s%s%s%sptr_%s", r->flags & RF_USER ? "user_" : "",
+			 r->flags & RF_PERCPU ? "percpu_" : "", r->flags & RF_RCU ? "rcu_" : "",
+			 r->flags & RF_UNTRUSTED ? "untrusted_" : "",
+			 r->flags & RF_TRUSTED ? "trusted_" : "",
+			 r->flags & RF_NULL ? "or_null_" : "");
+		return buf;
+	}
 	snprintf(buf, size, "%s%s%s%s%s", r->flags & RF_RDONLY ? "rdonly_" : "",
 		 r->flags & RF_RINGBUF ? "ringbuf_" : "", r->flags & RF_TRUSTED ? "trusted_" : "",
 		 text, r->flags & RF_NULL ? "_or_null" : "");
@@ -139,6 +147,8 @@ static void log_reg(struct ver *v, uint32_t frame, const struct reg *r)
 		return;
 	}
 	note(v, "%s", kind_text(r, buf, sizeof(buf)));
+	if (r->kind == KIND_BTF)
+		note(v, "%s", typed_name(v, r->n));
 	if (r->kind == KIND_STACK) {
 		if (r->frame != frame)
 			note(v, "[%u]", r->frame);

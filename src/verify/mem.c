@@ -215,6 +215,7 @@ static const access_fn accesses[KIND_COUNT] = {
 	[KIND_TCP_SOCK] = sock_access,
 	[KIND_XDP_SOCK] = sock_access,
 	[KIND_FLOW_KEYS] = access_flow_keys,
+	[KIND_BTF] = typed_access,
 };
 
 /* Kinds whose accesses are rewritten, so that an op sees that kind only. */

@@ -31,7 +31,13 @@ enum {
 	RF_NULL = 1, /* may also be NULL */
 	RF_RDONLY = 2,
 	RF_RINGBUF = 4, /* KIND_MEM: a reserved record, which is submitted or discarded whole */
+	/* KIND_BTF: valid while the program runs; while its RCU section lasts; perhaps not; in user
+	 * space; of one CPU */
 	RF_TRUSTED = 8,
+	RF_RCU = 16,
+	RF_UNTRUSTED = 32,
+	RF_USER = 64,
+	RF_PERCPU = 128,
 };
 
 /* reg.live (Documentation/bpf/verifier.rst, "Register liveness tracking") */
@@ -61,7 +67,8 @@ struct reg {
 	uint32_t id;	 /* equal ids: equal values (numbers), null-ness or packet offset */
 	uint32_t ref;	 /* id of the reference that the pointer stands for, 0: none */
 	uint32_t n;	 /* packet: bytes known to exist from offset 0, or PKT_AT_END, PKT_BEYOND;
-			  * MEM, BUF: size; FUNC: subprogram; ITER: rounds */
+			  * MEM, BUF: size; FUNC: subprogram; ITER: rounds;
+			  * BTF: type (typed.c) */
 	uint32_t dyn_id; /* memory from a dynptr: the dynptr's id */
 	uint32_t uid;	 /* of an inner map: which look-up it came from */
 	uint32_t def;	 /* 1 + op that defined only the low half, 0: the whole was defined */

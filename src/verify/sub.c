@@ -181,6 +181,11 @@ static bool return_range(const struct ver *v, int *min, int *max)
 	case BPF_PROG_TYPE_SK_LOOKUP:
 	case BPF_PROG_TYPE_NETFILTER:
 		return true;
+	case BPF_PROG_TYPE_LSM:
+		return typed_return_range(v, min, max);
+	case BPF_PROG_TYPE_TRACING:
+		*max = attach == BPF_TRACE_ITER ? 1 : 0;
+		return attach != BPF_TRACE_RAW_TP && attach != BPF_MODIFY_RETURN;
 	default:
 		return false;
 	}
@@ -230,8 +235,13 @@ static int exit_main(struct ver *v)
 	err = precise_mark(v, 0);
 	if (err)
 		return err;
-	if (r->s.d.smin < min || r->s.d.smax > max)
+	if (v->in->prog_type == BPF_PROG_TYPE_LSM && !top(v)->async) {
+		/* A hook returns an int. */
+		if (r->s.w.smin < min || r->s.w.smax > max)
+			return range_refuse(v, r, min, max, where);
+	} else if (r->s.d.smin < min || r->s.d.smax > max) {
 		return range_refuse(v, r, min, max, where);
+	}
 	return 1;
 }
 

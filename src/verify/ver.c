@@ -179,6 +179,8 @@ static int verify_run(struct ver *v)
 	if (!err)
 		err = maps_check(v);
 	if (!err)
+		err = typed_attach_check(v);
+	if (!err)
 		err = ver_init(v);
 	if (!err)
 		err = points_make(v);

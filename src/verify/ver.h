@@ -67,8 +67,9 @@ struct ver {
 	uint32_t id_gen;
 	uint32_t insns, jumps, prev_insns, prev_jumps;
 	uint32_t total_states, peak_states, longest_walk, max_states;
-	uint32_t root;	    /* subprogram that is verified: 0, or a global one */
-	bool print_all;	    /* the next op is preceded by the whole state */
+	uint32_t helper_types[BTF_TYPES]; /* ids in the kernel's types, 0: not looked up */
+	uint32_t root;			  /* subprogram that is verified: 0, or a global one */
+	bool print_all;			  /* the next op is preceded by the whole state */
 	uint16_t scratched; /* registers of the running frame that changed since the last print */
 	uint64_t scratched_slots;
 	size_t line_pos; /* log position after the last op, 0: none */
@@ -200,14 +201,15 @@ struct call {
 	struct helper h;
 	const struct reg *map; /* the argument that is a map, NULL: none */
 	struct reg map_reg;
-	uint32_t ref;	    /* reference among the arguments, 0: none */
-	uint32_t released;  /* register whose reference is given up, 0: none */
-	uint32_t size;	    /* of the memory that is returned */
-	uint32_t max_size;  /* most bytes of the last SIZE argument */
-	uint32_t sub;	    /* callback + 1 */
-	uint32_t timer;	    /* register of the timer, whose map is `map`; 0: none */
-	struct reg dynptr;  /* the dynptr argument, KIND_NONE: none */
-	uint8_t iter_frame; /* where the iterator argument lies */
+	uint32_t ref;		   /* reference among the arguments, 0: none */
+	uint32_t released;	   /* register whose reference is given up, 0: none */
+	uint32_t size;		   /* of the memory that is returned */
+	uint32_t max_size;	   /* most bytes of the last SIZE argument */
+	uint32_t sub;		   /* callback + 1 */
+	uint32_t timer;		   /* register of the timer, whose map is `map`; 0: none */
+	struct reg dynptr;	   /* the dynptr argument, KIND_NONE: none */
+	const struct kfunc *kfunc; /* NULL: a helper */
+	uint8_t iter_frame;	   /* where the iterator argument lies */
 	uint32_t iter_slot;
 	uint32_t raw_reg, raw_size; /* memory that is written during the call */
 };
@@ -262,6 +264,19 @@ bool iter_depths_differ(const struct state *old, const struct state *cur);
 const struct kfunc *kfunc_at(const struct ver *v, uint32_t i);
 int kfunc_step(struct ver *v);
 int sections_check(struct ver *v);
+
+/* -- typed.c */
+uint32_t typed_id(struct ver *v, uint32_t helper);
+const char *typed_name(const struct ver *v, uint32_t id);
+int typed_arg(struct ver *v, unsigned n, uint32_t helper);
+int typed_kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg);
+int typed_range(struct ver *v, unsigned n, uint32_t size, bool write);
+int typed_access(struct ver *v, unsigned addr, const struct access *a);
+int typed_d_path(struct ver *v);
+int typed_attach_check(struct ver *v);
+bool typed_return_range(const struct ver *v, int *min, int *max);
+bool typed_context(const struct ver *v);
+int typed_context_access(struct ver *v, int32_t off, const struct access *a);
 
 /* -- points.c */
 int points_make(struct ver *v);

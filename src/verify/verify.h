@@ -9,6 +9,7 @@
 #include "isa/fact.h"
 #include "isa/unit.h"
 
+struct btf_obj;
 struct report;
 
 enum { VERIFY_FRAMES = 8 }; /* most frames in a chain of calls */
@@ -65,6 +66,8 @@ struct verify_input {
 	unsigned log_level; /* LOG_* */
 	const struct verify_sub *subs;	  /* unit.n_subs rows, or NULL */
 	const struct verify_watch *watch; /* NULL: nobody */
+	const struct btf_obj *kernel;	  /* the kernel's own types, NULL: not known */
+	uint32_t attach_btf_id;		  /* in them: what a tracing program is attached to */
 	/* Name of the kernel function that a call's imm and off stand for, NULL: of none. NULL:
 	 * there are none. */
 	const char *(*kfunc_name)(int64_t imm, int32_t off);

@@ -359,6 +359,8 @@ static void skep_verify(const union bpf_attr *attr, struct outcome *o, struct re
 		.test_states = attr->prog_flags & BPF_F_TEST_STATE_FREQ,
 		.sleepable = attr->prog_flags & BPF_F_SLEEPABLE,
 		.map_special = map_special,
+		.kernel = attr->attach_btf_obj_fd ? NULL : kernel_btf(),
+		.attach_btf_id = attr->attach_btf_id,
 		.kfunc_name = kfunc_name,
 		.log_level = getenv("SHADOW_LEVEL") ? (unsigned)atoi(getenv("SHADOW_LEVEL")) : 4,
 	};
