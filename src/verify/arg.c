@@ -147,6 +147,8 @@ static bool kind_taken(const struct reg *r, uint32_t arg)
 		return arg & ARGF_RDONLY;
 	if (r->kind == KIND_BTF && r->flags & (RF_UNTRUSTED | RF_USER | RF_PERCPU))
 		return false;
+	if (r->kind == KIND_BTF && takes[kind].kinds & K(STACK))
+		return r->flags & RF_TRUSTED;
 	if (kind == ARG_RINGBUF_MEM)
 		return r->flags & RF_RINGBUF;
 	return true;
