@@ -117,9 +117,10 @@ static int pointer_member(struct ver *v, const struct btf_type *t, const struct 
 }
 
 static int scalar_member(struct ver *v, const struct btf_type *t, const struct member *m,
-			 uint32_t off, uint32_t size)
+			 uint32_t off, uint32_t size, const struct walk *w)
 {
-	if (off + size <= m->off + m->size)
+	/* In a union another member may be longer; it is a number then. */
+	if (w->unions || off + size <= m->off + m->size)
 		return 0;
 	return fail(v, -EACCES,
 		    "access beyond the end of member %s (mend:%u) in struct %s with off %u size %u",
@@ -166,7 +167,7 @@ static int walk_step(struct ver *v, const struct btf_type *t, uint32_t *off, uin
 		}
 		if (btf_kind(m.type) == BTF_KIND_PTR)
 			return pointer_member(v, t, &m, *off, size, w);
-		return scalar_member(v, t, &m, *off, size);
+		return scalar_member(v, t, &m, *off, size, w);
 	}
 	return fail(v, -EINVAL, "struct %s doesn't have field at offset %u",
 		    btf_obj_string(b, t->name_off), *off);
