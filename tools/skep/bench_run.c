@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "skep/bench.h"
 
@@ -142,14 +143,15 @@ static int slice(const struct bench_job *job, struct turn *t, bool kernel)
 }
 
 /* The median of a producer's samples is its speed: they are shorter than other processes' turns,
- * which do not move it then. The sum over producers. */
+ * which do not move it then. The sum over
+ * producers; more than there are CPUs share these. */
 static double turn_mops(const struct bench_job *job, struct turn *t)
 {
-	double mops = 0;
+	double mops = 0, cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
 
 	for (unsigned i = 0; i < job->producers; i++)
 		mops += 1000 / spread_of(t->ns[i].at, t->ns[i].n).median;
-	return mops;
+	return job->producers > cpus ? mops * cpus / job->producers : mops;
 }
 
 static void turns_free(struct turn *turn)
