@@ -83,6 +83,16 @@ void report_add(struct report *r, const char *fmt, ...)
 	va_end(ap);
 }
 
+void report_add_whole(struct report *r, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (r && r->limit && report_pos(r) + n >= r->limit)
+		r->gave_way += n;
+	else
+		report_add(r, "%s", text);
+}
+
 int report_fail(struct report *r, int err, const char *fmt, ...)
 {
 	va_list ap;

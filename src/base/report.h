@@ -18,8 +18,9 @@ struct report {
 	size_t limit; /* most bytes kept, 0: no limit; what goes beyond is counted in `lost` */
 	bool rolling; /* what is kept is the last part (up to twice the limit), not the first */
 	size_t lost;
-	size_t most; /* the furthest position that was reached */
-	int err;     /* 0 or the first -errno */
+	size_t most;	 /* the furthest position that was reached */
+	size_t gave_way; /* bytes of report_add_whole that were left out */
+	int err;	 /* 0 or the first -errno */
 };
 
 /* Where the text ends, counted from its start, what was not kept included. */
@@ -37,6 +38,10 @@ void report_free(struct report *r);
 void report_add(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_addv(struct report *r, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
+
+/* Adds text behind what is there only if all of both is kept, the NUL included; else it is left out
+ * and counted in gave_way. */
+void report_add_whole(struct report *r, const char *text);
 
 /* Records the first error with its one-line message (no newline in fmt; one is added) and
  * returns err, so that `return report_fail(r, -EINVAL, "insn %u: ...", i)` reads well. */

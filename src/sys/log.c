@@ -26,9 +26,9 @@ struct report log_report(const struct user_log *l)
 int log_finish(const struct user_log *l, const struct report *r, uint32_t *true_size)
 {
 	const char *text = r->text ? r->text : "";
-	size_t n = r->n, room, skip;
+	size_t n = r->n, room, skip, all = r->most + r->gave_way;
 
-	*true_size = !l->level ? 0 : r->most < UINT32_MAX ? (uint32_t)r->most + 1 : UINT32_MAX;
+	*true_size = !l->level ? 0 : all < UINT32_MAX ? (uint32_t)all + 1 : UINT32_MAX;
 	if (!l->level || !l->buf)
 		return 0;
 	room = l->size - 1;

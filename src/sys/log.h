@@ -22,8 +22,9 @@ int log_check(const struct user_log *l);
 struct report log_report(const struct user_log *l);
 
 /* Writes the text where the client wants it: when it does not fit, its last part, or with
- * LOG_FIXED its first. *true_size is what it needs, NUL included (0 without a level). 0, -ENOSPC
- * when something was left out, -EFAULT. */
+ * LOG_FIXED its first. *true_size is what it needs, NUL included (0 without a level), our words on
+ * a refusal among it even where they gave way. 0, -ENOSPC when something of the kernel's was left
+ * out, -EFAULT. */
 int log_finish(const struct user_log *l, const struct report *r, uint32_t *true_size);
 
 #endif

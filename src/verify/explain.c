@@ -224,15 +224,19 @@ void explain_path(struct ver *v)
 void explain_print(struct ver *v)
 {
 	int row = v->refusal.text ? row_of(v->refusal.text) : -1;
+	struct report all = { 0 };
 
 	if (!v->refusal.text)
 		return;
 	insn_add(v, "alloc_insn=", "acquired by ");
 	insn_add(v, "insn ", "");
 	if (row >= 0)
-		report_add(v->log, EXPLAIN_MARK "%s\n", rows[row].what);
+		report_add(&all, EXPLAIN_MARK "%s\n", rows[row].what);
 	if (v->explanation.text)
-		report_add(v->log, "%s", v->explanation.text);
+		report_add(&all, "%s", v->explanation.text);
 	if (row >= 0)
-		report_add(v->log, EXPLAIN_MARK "accepted: %s\n", rows[row].remedy);
+		report_add(&all, EXPLAIN_MARK "accepted: %s\n", rows[row].remedy);
+	if (all.text)
+		report_add_whole(v->log, all.text);
+	report_free(&all);
 }

@@ -21,7 +21,8 @@ struct origin origin_of(const struct ver *v, unsigned reg);
 /* Collects what can be said of v->refusal while the refused path is still there. */
 void explain_path(struct ver *v);
 
-/* Writes the explanation of v->refusal behind the log, each line with EXPLAIN_MARK. */
+/* Writes the explanation of v->refusal behind the log, each line with EXPLAIN_MARK. It is left out
+ * of a log that has no room for all of it, so that the last lines are the kernel's. */
 void explain_print(struct ver *v);
 
 /* The row of explain.def for a line of a refusal, -1: none. For tests: its texts. */

@@ -122,6 +122,35 @@ static void logs_agree(const struct prog_case *c, uint32_t level)
 	CHECK(!strcmp(text[KERNEL], text[SKEP]), "%s, level %u: the same log", c->name, level);
 }
 
+/* Ends the log where our explanation begins. */
+static void ours_cut(char *log)
+{
+	char *ours = strstr(log, "; skep: ");
+
+	if (ours)
+		*ours = '\0';
+}
+
+/* A buffer that has room for the kernel's lines but not for all of ours has none of ours. */
+static void explanation_gives_way(const struct prog_case *c, uint32_t level)
+{
+	static char plain[LOG];
+	uint32_t n, full;
+	int refusal = load(SKEP, c, level, LOG, &full), err;
+
+	strcpy(plain, text[SKEP]);
+	ours_cut(plain);
+	CHECK(strlen(plain) + 1 < full && refusal < 0, "%s: explained", c->name);
+	for (uint32_t size = (uint32_t)strlen(plain) + 1; size <= full; size++) {
+		err = load(SKEP, c, level, size, &n);
+		if (err != refusal || n != full || (size < full) != !strcmp(text[SKEP], plain))
+			CHECK(false, "%s, %u bytes: errno %d, size %u of %u", c->name, size, -err,
+			      n, full);
+	}
+	CHECK(strstr(text[SKEP], "; skep: "), "%s: with room for it the explanation is there",
+	      c->name);
+}
+
 /* A buffer that is too small holds the log's end, or with level 8 its start. */
 static void log_is_cut(const struct prog_case *c, uint32_t level, uint32_t size)
 {
@@ -130,6 +159,7 @@ static void log_is_cut(const struct prog_case *c, uint32_t level, uint32_t size)
 	int skep = load(SKEP, c, level, LOG, &full);
 
 	strcpy(whole, text[SKEP]);
+	ours_cut(whole);
 	CHECK(skep != -ENOSPC, "%s: it fits", c->name);
 	skep = load(SKEP, c, level, size, &n);
 	CHECK(skep == -ENOSPC, "%s, level %u, %u bytes: ENOSPC", c->name, level, size);
@@ -266,6 +296,9 @@ int main(void)
 		log_is_cut(&cases[1], 9, size);
 		log_is_cut(&cases[0], 2, size);
 	}
+	explanation_gives_way(&cases[1], 1);
+	explanation_gives_way(&cases[1], 9);
+	explanation_gives_way(&cases[2], 1);
 	for (unsigned i = 0; i < sizeof(rows_cases) / sizeof(rows_cases[0]) && kernel; i++)
 		rows_agree(&rows_cases[i]);
 	if (!kernel)
