@@ -96,6 +96,19 @@ PYTHON
 	gives "JSON" 2 "$skep" verify --json "$refused"
 	cp "$out" "$work/json"
 	gives "which holds what the issue says" 0 python3 "$work/look.py" "$work/json"
+	odd=$work/$(printf 'gr\303\274n \360\237\220\235 \303\050 \377\001\302\205').o
+	cp "$refused" "$odd"
+	cat >"$work/text.py" <<'PYTHON'
+import json, sys
+text = open(sys.argv[1], "rb").read()
+name = json.loads(text.decode())["programs"][0]["object"]
+want = "gr\u00fcn \U0001f41d \ufffd( \ufffd\u0001\u0085.o"
+assert name.endswith(want), name
+assert b"gr\303\274n" in text and b"\302\205" not in text, text
+PYTHON
+	gives "JSON with a name that is not ASCII" 1 "$skep" verify --json "$odd" -p leak
+	cp "$out" "$work/json"
+	gives "is UTF-8" 0 python3 "$work/text.py" "$work/json"
 	gives "JSON of what is refused" 1 "$skep" verify --json "$refused" -p leak
 	gives "JSON of what is accepted" 0 "$skep" verify --json "$refused" -p accepted
 else

@@ -13,18 +13,41 @@ static void newline(const struct json *j)
 		fputc('\t', j->f);
 }
 
-static void quoted(FILE *f, const char *s)
+/* The character of UTF-8 at s; how many bytes it has, or 0: these bytes are none. */
+static unsigned utf8_read(const unsigned char *s, uint32_t *c)
 {
-	fputc('"', f);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
 
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
+	*c = n > 1 ? s[0] & (0x7fu >> n) : s[0];
+	if (s[0] >= 0xf8)
+		return 0;
+	for (unsigned i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (s[i] & 0x3f);
+	}
+	return *c >= least[n] && *c <= 0x10ffff && (*c < 0xd800 || *c > 0xdfff) ? n : 0;
+}
+
+/* What is no text becomes U+FFFD, byte by byte; control characters are never written as they are.
+ */
+static void quoted(FILE *f, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	uint32_t c;
+
+	fputc('"', f);
+	for (unsigned n; *s; s += n ? n : 1) {
+		n = utf8_read(s, &c);
+		if (!n)
+			fputs("\\ufffd", f);
+		else if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", (int)c);
+		else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 			fprintf(f, "\\u%04x", c);
 		else
-			fputc(c, f);
+			fwrite(s, 1, n, f);
 	}
 	fputc('"', f);
 }
