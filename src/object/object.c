@@ -143,6 +143,8 @@ static void types_guess(struct bpf_object *obj)
 		{ "tc", BPF_PROG_TYPE_SCHED_CLS },
 		{ "xdp", BPF_PROG_TYPE_XDP },
 		{ "filter", BPF_PROG_TYPE_SOCKET_FILTER },
+		{ "loadbalancer", BPF_PROG_TYPE_SOCKET_FILTER }, /* Suricata's */
+		{ "cgroup/sock", BPF_PROG_TYPE_CGROUP_SOCK },
 	};
 	struct bpf_program *p;
 
@@ -154,6 +156,38 @@ static void types_guess(struct bpf_object *obj)
 				     strlen(rows[i].prefix)))
 				bpf_program__set_type(p, rows[i].type);
 		}
+	}
+}
+
+/* The one type that the object's typed programs have, or UNSPEC. */
+static enum bpf_prog_type type_shared(const struct bpf_object *obj)
+{
+	enum bpf_prog_type type = BPF_PROG_TYPE_UNSPEC;
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, obj)
+	{
+		enum bpf_prog_type t = bpf_program__type(p);
+
+		if (type != BPF_PROG_TYPE_UNSPEC && t != BPF_PROG_TYPE_UNSPEC && t != type)
+			return BPF_PROG_TYPE_UNSPEC;
+		type = t != BPF_PROG_TYPE_UNSPEC ? t : type;
+	}
+	return type;
+}
+
+/* Programs for tc lie in sections of any name: those without a type are taken to be classifiers
+ * where all others are. */
+static void classifiers_guess(struct bpf_object *obj)
+{
+	struct bpf_program *p;
+
+	if (type_shared(obj) != BPF_PROG_TYPE_SCHED_CLS)
+		return;
+	bpf_object__for_each_program(p, obj)
+	{
+		if (bpf_program__type(p) == BPF_PROG_TYPE_UNSPEC)
+			bpf_program__set_type(p, BPF_PROG_TYPE_SCHED_CLS);
 	}
 }
 
@@ -175,6 +209,7 @@ int object_open(const char *path, struct report *r, struct bpf_object **out)
 	libbpf_set_print(before);
 	if (!err) {
 		types_guess(obj);
+		classifiers_guess(obj);
 		*out = obj;
 		return 0;
 	}
