@@ -137,11 +137,20 @@ int hist_stack(struct ver *v, uint8_t frame, uint32_t slot)
 	return hist_push(v, &h);
 }
 
-static void arg_set(struct ver *v, struct reg *r, uint8_t kind, uint32_t size)
+static void arg_set(struct ver *v, struct reg *r, uint8_t kind, uint32_t size, const char *type)
 {
 	switch (kind) {
 	case SUB_ARG_CTX:
 		reg_set_kind(r, KIND_CTX, 0);
+		break;
+	case SUB_ARG_TRUSTED:
+	case SUB_ARG_TRUSTED_OR_NULL:
+		reg_set_kind(r, KIND_BTF, RF_TRUSTED);
+		r->n = typed_find(v, type);
+		if (kind == SUB_ARG_TRUSTED)
+			break;
+		r->flags |= RF_NULL;
+		r->id = id_new(v);
 		break;
 	case SUB_ARG_DYNPTR:
 		dynptr_callback_reg(v, r, DYN_LOCAL);
@@ -174,9 +183,9 @@ static int state_begin(struct ver *v)
 		const struct verify_sub *sub = &v->in->subs[v->root];
 
 		for (unsigned i = 0; i < sub->n_args; i++)
-			arg_set(v, &s->frame[0]->r[i + 1], sub->arg[i], sub->size[i]);
+			arg_set(v, &s->frame[0]->r[i + 1], sub->arg[i], sub->size[i], sub->type[i]);
 	} else {
-		arg_set(v, &s->frame[0]->r[1], SUB_ARG_CTX, 0);
+		arg_set(v, &s->frame[0]->r[1], SUB_ARG_CTX, 0, NULL);
 	}
 	v->scratched = 0x3ff | 1 << BPF_FP;
 	v->op = s->first_op;

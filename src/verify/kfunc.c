@@ -233,6 +233,10 @@ int kfunc_step(struct ver *v)
 		err = kfunc_special(v, k);
 	if (err)
 		return err;
+	if (k->id == KFUNC_throw)
+		return v->in->subs && v->in->subs[0].catches
+			   ? fail(v, -EOPNOTSUPP, "exception callbacks are not supported")
+			   : exit_throw(v);
 	regs_clobber(v);
 	kfunc_return(v, k, &c);
 	if (k->flags & KFUNC_ACQUIRE) {

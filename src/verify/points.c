@@ -60,19 +60,53 @@ static bool op_moves_packet(const struct ver *v, const struct op *op)
 {
 	const struct helper *h = op->code == OP_CALL ? helper_find((uint32_t)op->imm) : NULL;
 
-	if (op->code == OP_CALLSUB)
+	if (op->code == OP_CALLSUB || op->code == OP_LDFUNC)
 		return v->sub[unit_sub_of(v->u, (uint32_t)op->off)].moves_packet;
 	return op->code == OP_TAILCALL || (h && h->flags & HELPER_MOVES_PKT);
 }
 
-/* Which subprograms may move the packet. Calls form no cycle and are VERIFY_FRAMES deep at most,
- * so that many passes reach all callers. */
-static void moves_find(struct ver *v)
+static bool sub_moves_packet(const struct ver *v, uint32_t s)
 {
-	for (int pass = 0; pass < VERIFY_FRAMES; pass++) {
+	for (uint32_t i = v->sub[s].start; i < v->sub[s].end; i++) {
+		if (op_moves_packet(v, &v->u->ops[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool op_throws(const struct ver *v, uint32_t i)
+{
+	const struct op *op = &v->u->ops[i];
+	const struct kfunc *k = kfunc_at(v, i);
+
+	if (op->code == OP_CALLSUB || op->code == OP_LDFUNC)
+		return v->sub[unit_sub_of(v->u, (uint32_t)op->off)].throws;
+	return k && k->id == KFUNC_throw;
+}
+
+static bool sub_throws(const struct ver *v, uint32_t s)
+{
+	for (uint32_t i = v->sub[s].start; i < v->sub[s].end; i++) {
+		if (op_throws(v, i))
+			return true;
+	}
+	return false;
+}
+
+/* Which subprograms may move the packet, and which may throw, themselves or by what they call. */
+static void effects_find(struct ver *v)
+{
+	bool grown = true;
+
+	while (grown) {
+		grown = false;
 		for (uint32_t s = 0; s < v->u->n_subs; s++) {
-			for (uint32_t i = v->sub[s].start; i < v->sub[s].end; i++)
-				v->sub[s].moves_packet |= op_moves_packet(v, &v->u->ops[i]);
+			struct sub_info *sub = &v->sub[s];
+
+			if (!sub->moves_packet && sub_moves_packet(v, s))
+				grown = sub->moves_packet = true;
+			if (!sub->throws && sub_throws(v, s))
+				grown = sub->throws = true;
 		}
 	}
 }
@@ -96,7 +130,7 @@ static int leave_check(struct ver *v, uint32_t i)
 
 int points_make(struct ver *v)
 {
-	moves_find(v);
+	effects_find(v);
 	for (uint32_t i = 0; i < v->u->n_ops; i++) {
 		const struct op *op = &v->u->ops[i];
 

@@ -64,8 +64,26 @@ static int global_dynptr(struct ver *v, unsigned n)
 	return dynptr_arg(v, &c, n, ARG_DYNPTR_RD);
 }
 
-static int global_arg(struct ver *v, unsigned n, uint8_t want, uint32_t size)
+static int global_typed(struct ver *v, unsigned n, uint8_t want, const char *type)
 {
+	const struct reg *r = reg(v, n);
+	char buf[64];
+
+	if (want == SUB_ARG_TRUSTED_OR_NULL && reg_is_zero(r))
+		return precise_mark(v, n);
+	if (r->kind != KIND_BTF || r->flags & (RF_UNTRUSTED | RF_USER | RF_PERCPU) ||
+	    (r->flags & RF_NULL && want == SUB_ARG_TRUSTED))
+		return fail(v, -EACCES, "R%u type=%s expected=ptr_, trusted_ptr_, rcu_ptr_", n,
+			    kind_text(r, buf, sizeof(buf)));
+	if (!(r->flags & RF_TRUSTED) && !r->ref)
+		return fail(v, -EACCES, "R%u must be referenced or trusted", n);
+	return typed_fits(v, n, typed_find(v, type));
+}
+
+static int global_arg(struct ver *v, unsigned n, const struct verify_sub *s)
+{
+	uint8_t want = s->arg[n - 1];
+	uint32_t size = s->size[n - 1];
 	const struct reg *r = reg(v, n);
 
 	if (r->kind == KIND_NONE)
@@ -79,6 +97,9 @@ static int global_arg(struct ver *v, unsigned n, uint8_t want, uint32_t size)
 			   : fail(v, -EINVAL, "arg#%u expects pointer to ctx", n - 1);
 	case SUB_ARG_DYNPTR:
 		return global_dynptr(v, n);
+	case SUB_ARG_TRUSTED:
+	case SUB_ARG_TRUSTED_OR_NULL:
+		return global_typed(v, n, want, s->type[n - 1]);
 	default:
 		return global_memory(v, n, want, size);
 	}
@@ -98,7 +119,7 @@ static int call_global(struct ver *v, uint32_t sub)
 			    "global function calls are not allowed with preemption disabled,\n"
 			    "use static function instead");
 	for (unsigned i = 0; s->has_proto && !err && i < s->n_args; i++) {
-		err = global_arg(v, i + 1, s->arg[i], s->size[i]);
+		err = global_arg(v, i + 1, s);
 		if (!err)
 			err = reg_read(v, i + 1, true);
 	}
@@ -108,6 +129,8 @@ static int call_global(struct ver *v, uint32_t sub)
 		return fail(v, err, "Caller passes invalid args into func#%u ('%s')", sub, s->name);
 	note(v, "Func#%u ('%s') is global and assumed valid.\n", sub, s->name);
 	v->sub[sub].called = true;
+	if (v->sub[sub].throws && throw_check(v))
+		return -EINVAL;
 	regs_clobber(v);
 	if (!s->returns_void)
 		reg_set_unknown(reg(v, 0));
@@ -128,8 +151,9 @@ int sub_step(struct ver *v)
 
 /* -- returns */
 
-static int range_refuse(struct ver *v, const struct reg *r, int min, int max, const char *where)
+static int range_refuse(struct ver *v, unsigned regno, int min, int max, const char *where)
 {
+	const struct reg *r = reg(v, regno);
 	char text[128];
 	int n = 0;
 
@@ -140,8 +164,8 @@ static int range_refuse(struct ver *v, const struct reg *r, int min, int max, co
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " smax=%" PRId64, r->s.d.smax);
 	if (!n)
 		snprintf(text, sizeof(text), " unknown scalar value");
-	return fail(v, -EINVAL, "%s the register R0 has%s should have been in [%d, %d]", where,
-		    text, min, max);
+	return fail(v, -EINVAL, "%s the register R%u has%s should have been in [%d, %d]", where,
+		    regno, text, min, max);
 }
 
 /* Attach points whose programs can only let pass. The numbers are those of AF_UNIX recvmsg,
@@ -217,32 +241,69 @@ static bool exit_range(const struct ver *v, int *min, int *max, const char **whe
 	return true;
 }
 
-static int exit_main(struct ver *v)
+/* Register n is what the program returns. 1: it may be. */
+static int return_check(struct ver *v, unsigned n)
 {
-	const struct reg *r = reg(v, 0);
+	const struct reg *r = reg(v, n);
 	const char *where;
-	int min, max, err;
+	int min, max, err = reg_read(v, n, true);
 	char buf[64];
 
-	if (v->root && !top(v)->async)
-		return exit_global(v);
-	err = reg_read(v, 0, true);
 	if (err || !exit_range(v, &min, &max, &where))
 		return err ? err : 1;
 	if (r->kind != KIND_SCALAR)
-		return fail(v, -EINVAL, "%s the register R0 is not a known value (%s)", where,
+		return fail(v, -EINVAL, "%s the register R%u is not a known value (%s)", where, n,
 			    kind_text(r, buf, sizeof(buf)));
-	err = precise_mark(v, 0);
+	err = precise_mark(v, n);
 	if (err)
 		return err;
 	if (v->in->prog_type == BPF_PROG_TYPE_LSM && !top(v)->async) {
 		/* A hook returns an int. */
 		if (r->s.w.smin < min || r->s.w.smax > max)
-			return range_refuse(v, r, min, max, where);
+			return range_refuse(v, n, min, max, where);
 	} else if (r->s.d.smin < min || r->s.d.smax > max) {
-		return range_refuse(v, r, min, max, where);
+		return range_refuse(v, n, min, max, where);
 	}
 	return 1;
+}
+
+static int exit_main(struct ver *v)
+{
+	return v->root && !top(v)->async ? exit_global(v) : return_check(v, 0);
+}
+
+/* May the program end here, out of all frames? Nobody would give back what it holds. */
+int throw_check(struct ver *v)
+{
+	const struct state *s = v->cur;
+
+	for (uint32_t i = 0; i <= s->top; i++) {
+		if (s->frame[i]->callback)
+			return fail(v, -EINVAL,
+				    "bpf_throw kfunc (insn %u) cannot be called from callback "
+				    "subprog %u",
+				    slot_of(v, v->op), s->frame[i]->sub);
+	}
+	if (s->lock || s->rcu || s->preempt)
+		return fail(v, -EINVAL, "bpf_throw cannot be used inside %s-ed region",
+			    s->lock  ? "bpf_spin_lock"
+			    : s->rcu ? "bpf_rcu_read_lock"
+				     : "bpf_preempt_disable");
+	for (uint32_t i = 0; i < s->refs.n; i++)
+		fail(v, -EINVAL, "Unreleased reference id=%u alloc_insn=%u", s->refs.id[i],
+		     slot_of(v, s->refs.op[i]));
+	return s->refs.n ? -EINVAL : 0;
+}
+
+/* bpf_throw: r1 is what the program returns. */
+int exit_throw(struct ver *v)
+{
+	int err = return_check(v, 1);
+
+	if (err < 0)
+		return err;
+	err = throw_check(v);
+	return err ? err : 1;
 }
 
 /* Back to the frame below, which goes on at op `to`. */
@@ -272,7 +333,7 @@ static int exit_callback(struct ver *v)
 	if (err)
 		return err;
 	if (r->s.d.smin < f->ret_min || r->s.d.smax > f->ret_max)
-		return range_refuse(v, r, f->ret_min, f->ret_max, "At callback return");
+		return range_refuse(v, 0, f->ret_min, f->ret_max, "At callback return");
 	v->next = f->callsite;
 	frame_leave(v, f->callsite);
 	before = state_before(v, v->cur, v->next);

@@ -98,6 +98,20 @@ static unsigned tags_of(const struct btf_obj *b, uint32_t func, int i)
 	return tags;
 }
 
+static bool has_catcher(const struct btf_obj *b, uint32_t func)
+{
+	static const char tag[] = "exception_callback:";
+
+	for (uint32_t id = 1; id < b->n_types; id++) {
+		const struct btf_type *t = btf_obj_type(b, id);
+
+		if (btf_kind(t) == BTF_KIND_DECL_TAG && t->type == func &&
+		    !strncmp(btf_obj_string(b, t->name_off), tag, sizeof(tag) - 1))
+			return true;
+	}
+	return false;
+}
+
 static bool is_dynptr(const struct btf_obj *b, uint32_t id)
 {
 	const struct btf_type *t = btf_obj_type(b, btf_obj_base(b, id));
@@ -154,8 +168,14 @@ static bool arg_make(const struct btf_obj *b, uint32_t func, int i, uint32_t id,
 		s->arg[i] = SUB_ARG_DYNPTR;
 		return tags ? WHY(s, "arg#%d has invalid combination of tags", i) : true;
 	}
-	if (tags & (TAG_TRUSTED | TAG_ARENA))
-		return WHY(s, "arg#%d: trusted and arena pointers are not supported yet", i);
+	if (ptr && tags & TAG_TRUSTED) {
+		s->arg[i] = tags & TAG_NULLABLE ? SUB_ARG_TRUSTED_OR_NULL : SUB_ARG_TRUSTED;
+		t = btf_obj_type(b, btf_obj_base(b, t->type));
+		s->type[i] = t ? btf_obj_string(b, t->name_off) : "";
+		return true;
+	}
+	if (tags & TAG_ARENA)
+		return WHY(s, "arg#%d: arena pointers are not supported yet", i);
 	if (ptr)
 		return arg_memory(b, i, t->type, tags, s);
 	if (tags)
@@ -197,6 +217,7 @@ static void sub_make(const struct btf_obj *b, uint32_t func, uint32_t prog_type,
 		return;
 	s->name = btf_obj_string(b, t->name_off);
 	s->global = btf_vlen_of(t) == BTF_FUNC_GLOBAL;
+	s->catches = has_catcher(b, func);
 	proto = btf_obj_type(b, t->type);
 	if (!proto || btf_kind(proto) != BTF_KIND_FUNC_PROTO)
 		return;

@@ -7,6 +7,7 @@
 #include "verify/ver.h"
 #include "verify/walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HELPER_TYPE (1u << 31)
@@ -34,11 +35,25 @@ const char *typed_name(const struct ver *v, uint32_t id)
 	return t ? btf_obj_string(v->in->kernel, t->name_off) : "";
 }
 
+/* A structure by the name that a program has for it, which may go on behind "___". */
+uint32_t typed_find(const struct ver *v, const char *name)
+{
+	const char *flavour = strstr(name, "___");
+	char base[128];
+
+	snprintf(base, sizeof(base), "%.*s", (int)(flavour ? flavour - name : 127), name);
+	return v->in->kernel ? walk_find(v->in->kernel, base) : 0;
+}
+
 /* Does the pointer in register n fit a helper's argument of this type? */
 int typed_arg(struct ver *v, unsigned n, uint32_t helper)
 {
+	return typed_fits(v, n, typed_id(v, helper));
+}
+
+int typed_fits(struct ver *v, unsigned n, uint32_t want)
+{
 	const struct reg *r = reg(v, n);
-	uint32_t want = typed_id(v, helper);
 	bool fits = r->n == want && !r->off;
 
 	if (!fits && v->in->kernel && !((r->n | want) & HELPER_TYPE) && r->off >= 0)
@@ -208,7 +223,7 @@ int typed_access(struct ver *v, unsigned addr, const struct access *a)
 	char buf[64];
 	int err;
 
-	if (!v->in->kernel || from.n & HELPER_TYPE)
+	if (!v->in->kernel || from.n & HELPER_TYPE || !walk_is_struct(v->in->kernel, from.n))
 		return fail(v, -EACCES, "R%u invalid mem access '%s'", addr,
 			    kind_text(&from, buf, sizeof(buf)));
 	err = typed_check(v, addr, a, off);

@@ -45,6 +45,7 @@ struct sub_info {
 	uint32_t depth; /* bytes of stack */
 	bool async;	/* a timer calls it, on a stack of its own */
 	bool tail_call, called, verified;
+	bool throws;	   /* it, or what it calls, may throw an exception */
 	bool moves_packet; /* it, or what it calls, may move the packet */
 };
 
@@ -224,6 +225,8 @@ int mem_range(struct ver *v, unsigned n, uint32_t size, bool zero_ok, bool write
 	      bool *later);
 int sub_step(struct ver *v);
 int exit_step(struct ver *v);
+int exit_throw(struct ver *v);
+int throw_check(struct ver *v);
 int exit_early(struct ver *v);
 int ref_release(struct ver *v, uint32_t id);
 int refs_leak_check(struct ver *v);
@@ -268,6 +271,8 @@ int sections_check(struct ver *v);
 /* -- typed.c */
 uint32_t typed_id(struct ver *v, uint32_t helper);
 const char *typed_name(const struct ver *v, uint32_t id);
+uint32_t typed_find(const struct ver *v, const char *name);
+int typed_fits(struct ver *v, unsigned n, uint32_t want);
 int typed_arg(struct ver *v, unsigned n, uint32_t helper);
 int typed_kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg);
 int typed_range(struct ver *v, unsigned n, uint32_t size, bool write);

@@ -24,17 +24,27 @@ int verify_structure(const struct unit *u, struct report *r);
 int verify_unverified(const struct unit *u, struct report *r);
 
 /* BTF of one subprogram, as far as calls need it (btf.h makes it from func_info). */
-enum sub_arg { SUB_ARG_SCALAR, SUB_ARG_CTX, SUB_ARG_MEM, SUB_ARG_MEM_OR_NULL, SUB_ARG_DYNPTR };
+enum sub_arg {
+	SUB_ARG_SCALAR,
+	SUB_ARG_CTX,
+	SUB_ARG_MEM,
+	SUB_ARG_MEM_OR_NULL,
+	SUB_ARG_DYNPTR,
+	SUB_ARG_TRUSTED,
+	SUB_ARG_TRUSTED_OR_NULL
+};
 
 struct verify_sub {
 	const char *name;
 	bool global;	   /* verified on its own; callers only see its signature */
 	bool has_proto;	   /* args and n_args are known */
+	bool catches;	   /* it names a function that exceptions go to */
 	bool returns_void; /* or anything else that is no number */
 	uint8_t n_args;
-	uint8_t arg[5];	  /* enum sub_arg */
-	uint32_t size[5]; /* SUB_ARG_MEM*: bytes */
-	char why[112];	  /* !has_proto: what callers are told */
+	uint8_t arg[5];	     /* enum sub_arg */
+	uint32_t size[5];    /* SUB_ARG_MEM*: bytes */
+	const char *type[5]; /* SUB_ARG_TRUSTED*: name of the kernel structure */
+	char why[112];	     /* !has_proto: what callers are told */
 };
 
 enum special { SPECIAL_LOCK, SPECIAL_TIMER, SPECIAL_WORK, VERIFY_SPECIALS };

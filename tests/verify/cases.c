@@ -122,6 +122,7 @@ static const char *kfunc_name(int64_t imm, int32_t off)
 		"bpf_preempt_disable",
 		"bpf_preempt_enable",
 		"bpf_nobody_knows",
+		"bpf_throw",
 	};
 
 	return imm > 0 && (size_t)imm < sizeof(names) / sizeof(names[0]) ? names[imm] : NULL;
