@@ -189,24 +189,37 @@ static int map_arg(struct ver *v, struct call *c, unsigned n)
 	return 0;
 }
 
-/* The constant key of a look-up, when it is a spilled number. Only on request: other values must
- * then not be taken for the same, which costs states. */
+enum { KEY_SIZE = 4 };
+
+/* The four bytes at off of the frame's stack are of this type. */
+static bool key_is(const struct frame *f, int64_t off, uint8_t type)
+{
+	for (int64_t i = off; i < off + KEY_SIZE; i++) {
+		int64_t byte = -i - 1;
+
+		if (byte < 0 || byte / 8 >= f->n_slots || f->slot[byte / 8].type[byte % 8] != type)
+			return false;
+	}
+	return true;
+}
+
+/* The constant key of a look-up, when it is a spilled number or zeros. Only on request: other
+ * numbers must then not be taken for the same, which costs states. */
 static int key_fact(struct ver *v, struct call *c, unsigned n)
 {
 	const struct reg *r = reg(v, n);
 	int64_t off = r->off + (int64_t)r->s.d.val;
 	uint32_t k = (uint32_t)(-off - 1) / 8;
-	const struct frame *f = r->kind == KIND_STACK ? v->cur->frame[r->frame] : NULL;
-	const struct slot *s;
-	bool known;
+	bool stack = r->kind == KIND_STACK && scalar_is_one(&r->s), spilled, zero;
+	const struct frame *f = stack ? v->cur->frame[r->frame] : NULL;
 
-	if (!v->in->key_facts || c->map->map->key_size != 4)
+	if (!v->in->key_facts || c->map->map->key_size != KEY_SIZE)
 		return 0;
-	known = f && off % 8 == 0 && off < 0 && k < f->n_slots;
-	s = known ? &f->slot[k] : NULL;
-	known = known && slot_is_spill(s) && reg_is_const(&s->spill);
-	key_note(fact(v), known, known ? (uint32_t)s->spill.s.d.val : 0);
-	return known ? precise_mark_slot(v, r->frame, k) : 0;
+	zero = f && key_is(f, off, SLOT_ZERO);
+	spilled =
+	    f && off % 8 == 0 && key_is(f, off, SLOT_SPILL) && reg_is_const(&f->slot[k].spill);
+	key_note(fact(v), zero || spilled, spilled ? (uint32_t)f->slot[k].spill.s.d.val : 0);
+	return spilled ? precise_mark_slot(v, r->frame, k) : 0;
 }
 
 static int block_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)

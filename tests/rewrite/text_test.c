@@ -108,7 +108,7 @@ static int parse(const struct row *row, const char *text, struct report *r, stru
 /* Facts and stacks of u become its own. */
 static int verified(const struct row *row, struct unit *u, struct report *r)
 {
-	const struct verify_input in = { .prog_type = row->type, .gpl = true };
+	const struct verify_input in = { .prog_type = row->type, .gpl = true, .key_facts = true };
 	struct facts *f;
 	int err = row->flags & UNVERIFIED ? 0 : verify(u, &in, r, &f);
 
