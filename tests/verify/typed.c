@@ -181,13 +181,48 @@ static bool judge(const struct row *row, const struct btf_obj *kernel, struct re
 	return row->refused ? err && log->text && strstr(log->text, row->refused) : !err;
 }
 
+/* A global function that only moves the packet in a callback has moved it for its callers. */
+static bool callback_moves(void)
+{
+	static const char text[] =
+	    "r6 = *(u32 *)(r1 + 76)\nr2 = *(u32 *)(r1 + 80)\nr3 = r6\nr3 += 1\n"
+	    "r0 = 0\nif r3 > r2 goto out\ncall g\nr0 = *(u8 *)(r6 + 0)\nout:\n"
+	    "r0 = 0\nexit\n"
+	    "g:\nr3 = r1\nr1 = 1\nr2 = func cb ll\nr3 = 0\nr4 = 0\ncall 181\n"
+	    "r0 = 0\nexit\n"
+	    "cb:\nr1 = 0\nr0 = 0\nif r1 == 0 goto done\nr2 = 9\ncall 39\ndone:\n"
+	    "r0 = 0\nexit\n";
+	const struct verify_sub subs[3] = {
+		{ .name = "main" },
+		{ .name = "g",
+		  .global = true,
+		  .has_proto = true,
+		  .n_args = 1,
+		  .arg = { SUB_ARG_CTX } },
+		{ .name = "cb" },
+	};
+	const struct verify_input in = { .prog_type = BPF_PROG_TYPE_SCHED_CLS, .subs = subs };
+	struct report log = { 0 };
+	struct unit *u = NULL;
+	bool good = !unit_parse("moves", text, &log, &u) && verify(u, &in, &log, NULL) &&
+		    strstr(log.text, "R6 invalid mem access 'scalar'");
+
+	if (!good)
+		printf("# %s\n", log.text ? log.text : "");
+	if (u)
+		unit_free(u);
+	report_free(&log);
+	return good;
+}
+
 int main(void)
 {
 	const unsigned n = sizeof(rows) / sizeof(rows[0]);
 	struct btf_obj *kernel = kernel_make();
 	unsigned bad = 0;
+	bool moves;
 
-	printf("1..%u\n", n);
+	printf("1..%u\n", n + 1);
 	for (unsigned i = 0; i < n; i++) {
 		struct report log = { 0 };
 		bool good = kernel && judge(&rows[i], kernel, &log);
@@ -198,6 +233,10 @@ int main(void)
 		bad += !good;
 		report_free(&log);
 	}
+	moves = callback_moves();
+	bad += !moves;
+	printf("%sok %u - a packet that a global function's callback may move\n",
+	       moves ? "" : "not ", n + 1);
 	if (kernel)
 		obj_put(&kernel->obj);
 	return bad != 0;
