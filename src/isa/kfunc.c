@@ -10,7 +10,8 @@
 #define PROGS_GENERIC (PROGS_CPUMASK | ON(SCHED_CLS) | ON(XDP) | ON(CGROUP_SKB))
 #define PROGS_SKB                                                                                  \
 	(ON(SCHED_CLS) | ON(SCHED_ACT) | ON(SK_SKB) | ON(SOCKET_FILTER) | ON(CGROUP_SKB) |         \
-	 ON(LWT_OUT) | ON(LWT_IN) | ON(LWT_XMIT) | ON(LWT_SEG6LOCAL) | ON(NETFILTER))
+	 ON(LWT_OUT) | ON(LWT_IN) | ON(LWT_XMIT) | ON(LWT_SEG6LOCAL) | ON(NETFILTER) |             \
+	 ON(TRACING))
 
 #define F_RDONLY  KFUNC_RDONLY
 #define F_NEXT	  KFUNC_NEXT

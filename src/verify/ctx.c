@@ -134,6 +134,11 @@ int ctx_access(struct ver *v, unsigned addr, const struct access *a)
 				  (int)a->size)
 			   : 0;
 	}
+	if (v->in->kernel && v->in->prog_type == BPF_PROG_TYPE_NETFILTER && !a->write &&
+	    a->size == 8 && (off == 0 || off == 8)) {
+		typed_load(v, a->reg, off ? "sk_buff" : "nf_hook_state");
+		return 0;
+	}
 	row = row_find(v, off, a->size, a->write);
 	if (!row || (a->sign && row->kind != KIND_SCALAR))
 		return fail(v, -EACCES, "invalid bpf_context access off=%d size=%d", off,

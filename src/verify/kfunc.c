@@ -74,6 +74,16 @@ static int const_size(struct ver *v, struct call *c, unsigned n)
 	return precise_mark(v, n);
 }
 
+/* Programs without a packet of their own may have the kernel's. */
+static int kernel_packet(struct ver *v, unsigned n)
+{
+	const struct reg *r = reg(v, n);
+
+	if (!(r->flags & RF_TRUSTED) && !r->ref)
+		return fail(v, -EINVAL, "R%u must be referenced or trusted", n);
+	return typed_fits(v, n, typed_id(v, BTF_SK_BUFF));
+}
+
 static int kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 {
 	const struct reg *r = reg(v, n);
@@ -83,6 +93,8 @@ static int kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 	case ARG_SCALAR:
 		return reg_is_scalar(r) ? 0 : fail(v, -EINVAL, "R%u is not a scalar", n);
 	case ARG_CTX:
+		if (c->kfunc->id == KFUNC_dynptr_from_skb && r->kind == KIND_BTF)
+			return kernel_packet(v, n);
 		if (r->kind != KIND_CTX)
 			return fail(v, -EINVAL, "arg#%u expected pointer to ctx, but got %s", n - 1,
 				    kind_text(r, buf, sizeof(buf)));

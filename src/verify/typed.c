@@ -45,6 +45,16 @@ uint32_t typed_find(const struct ver *v, const char *name)
 	return v->in->kernel ? walk_find(v->in->kernel, base) : 0;
 }
 
+/* Register `dst` becomes a trusted pointer to the structure of this name; -1: none does. */
+void typed_load(struct ver *v, int dst, const char *name)
+{
+	if (dst < 0)
+		return;
+	reg_set_kind(reg(v, (unsigned)dst), KIND_BTF, RF_TRUSTED);
+	reg(v, (unsigned)dst)->n = typed_find(v, name);
+	reg(v, (unsigned)dst)->def = 0;
+}
+
 /* Does the pointer in register n fit a helper's argument of this type? */
 int typed_arg(struct ver *v, unsigned n, uint32_t helper)
 {

@@ -272,6 +272,7 @@ int sections_check(struct ver *v);
 uint32_t typed_id(struct ver *v, uint32_t helper);
 const char *typed_name(const struct ver *v, uint32_t id);
 uint32_t typed_find(const struct ver *v, const char *name);
+void typed_load(struct ver *v, int dst, const char *name);
 int typed_fits(struct ver *v, unsigned n, uint32_t want);
 int typed_arg(struct ver *v, unsigned n, uint32_t helper);
 int typed_kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg);

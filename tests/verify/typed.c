@@ -144,6 +144,8 @@ static const struct row rows[] = {
 	{ "a hook that answers yes or no", LSM, &ids.bool_hook, "r0 = 1\nexit\n", NULL },
 	{ "a hook that answers nothing else", LSM, &ids.bool_hook, "r0 = -1\nexit\n",
 	  "should have been in [0, 1]" },
+	{ "netfilter's packet has no such type here", 32, 45, &ids.hook,
+	  "r6 = *(u64 *)(r1 + 8)\nr0 = *(u32 *)(r6 + 0)\n" END, "R6 invalid mem access" },
 	{ "a hook that is not for programs", LSM, &ids.dead_hook, "r0 = 0\nexit\n",
 	  "points to disabled hook bpf_lsm_getprocattr" },
 };
