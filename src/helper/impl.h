@@ -29,6 +29,15 @@ PROTO(xdp_perf_event_output)
 PROTO(xdp_fib_lookup)
 PROTO(xdp_check_mtu)
 
+/* For programs whose context is no packet. */
+PROTO(plain_perf_event_output)
+
+/* Variants for CGROUP_SOCK_ADDR and SOCK_OPS. */
+PROTO(sock_addr_setsockopt)
+PROTO(sock_addr_getsockopt)
+PROTO(sock_ops_setsockopt)
+PROTO(sock_ops_getsockopt)
+
 /* Defines helper_NAME. Unused arguments are named too. */
 #define HELPER_FN(name, r1, r2, r3, r4, r5)                                                        \
 	uint64_t helper_##name(                                                                    \

@@ -128,6 +128,12 @@ HELPER_FN(get_socket_cookie, r1, r2, r3, r4, r5)
 	return 1;
 }
 
+/* There is one network namespace. */
+HELPER_FN(get_netns_cookie, r1, r2, r3, r4, r5)
+{
+	return 1;
+}
+
 HELPER_FN(sk_assign, r1, r2, r3, r4, r5)
 {
 	return helper_err(!r2 || r3 ? -EINVAL : -EOPNOTSUPP); /* not at ingress */

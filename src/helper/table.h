@@ -6,16 +6,13 @@
 #include "isa/abi.h"
 #include "isa/helper.h"
 
-/* Programs that see a socket buffer, and programs without a packet. */
+/* Programs that see a socket buffer. */
 extern const struct env helper_env;
 
 /* XDP programs: some helpers with the same number take another context. */
 extern const struct env helper_env_xdp;
 
 /* The one for this BPF_PROG_TYPE_*. */
-static inline const struct env *helper_env_of(uint32_t prog_type)
-{
-	return prog_type == BPF_PROG_TYPE_XDP ? &helper_env_xdp : &helper_env;
-}
+const struct env *helper_env_of(uint32_t prog_type);
 
 #endif

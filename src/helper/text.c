@@ -77,6 +77,17 @@ static uint64_t probe_str(uint64_t to, uint64_t n, uint64_t from)
 	return (uint64_t)ret;
 }
 
+/* The old ones, which do not say whose memory it is. */
+HELPER_FN(probe_read, r1, r2, r3, r4, r5)
+{
+	return helper_err(safe_copy(ptr_of(r1), r3, (uint32_t)r2));
+}
+
+HELPER_FN(probe_read_str, r1, r2, r3, r4, r5)
+{
+	return probe_str(r1, r2, r3);
+}
+
 HELPER_FN(probe_read_kernel, r1, r2, r3, r4, r5)
 {
 	return helper_err(safe_copy(ptr_of(r1), r3, (uint32_t)r2));
