@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "helper/impl.h"
+#include "map/cgroup_array.h"
 #include "map/map.h"
 
 enum { CGROUP_ROOT_ID = 1, FIB_FLAGS = 0x3f };
@@ -185,12 +186,24 @@ HELPER_FN(sk_ancestor_cgroup_id, r1, r2, r3, r4, r5)
 	return r1 ? ancestor_id((int32_t)r2) : 0;
 }
 
-/* No slot of a CGROUP_ARRAY is filled. */
+/* Only the root's number is that of a group which the root is under. */
+static int root_under(const struct map *m, uint32_t i)
+{
+	uint64_t id = cgroup_array_at(m, i);
+
+	if (i >= m->desc.max_entries)
+		return -E2BIG;
+	return id ? id == CGROUP_ROOT_ID : -EAGAIN;
+}
+
 HELPER_FN(skb_under_cgroup, r1, r2, r3, r4, r5)
 {
-	const struct map *m = ptr_of(r2);
+	return helper_err(root_under(ptr_of(r2), (uint32_t)r3));
+}
 
-	return helper_err((uint32_t)r3 >= m->desc.max_entries ? -E2BIG : -EAGAIN);
+HELPER_FN(current_task_under_cgroup, r1, r2, r3, r4, r5)
+{
+	return helper_err(root_under(ptr_of(r1), (uint32_t)r2));
 }
 
 /* All runs share one storage, large enough for any map's value. */
