@@ -32,6 +32,7 @@ static struct {
 	pthread_mutex_t lock;
 	char *base;
 	unsigned slots;
+	bool removes; /* MADV_REMOVE gives zeroed pages */
 	struct free_list *free;
 	/* Offsets that this process got and will give back; a child begins with none, what it
 	 * inherits is its parent's. */
@@ -137,6 +138,17 @@ static void head_init(struct percpu_head *h, unsigned slot)
 			h->random = 0x9e3779b97f4a7c15ull * (slot + 1);
 }
 
+/* Whether MADV_REMOVE does what it promises: emulators take it for a hint, and answer 0. */
+static bool removes(char *page)
+{
+	bool good;
+
+	*(volatile char *)page = 1;
+	good = !madvise(page, 4096, MADV_REMOVE) && !*(volatile char *)page;
+	*page = 0;
+	return good;
+}
+
 static int region_map(void)
 {
 	unsigned slots = slots_wanted();
@@ -152,6 +164,7 @@ static int region_map(void)
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 	region.slots = slots;
 	region.free = f;
+	region.removes = removes(p + PERCPU_STRIDE - 4096);
 	for (unsigned i = 0; i < slots; i++)
 		head_init((struct percpu_head *)(p + i * PERCPU_STRIDE), i);
 	__atomic_store_n(&region.base, p, __ATOMIC_RELEASE);
@@ -263,7 +276,8 @@ static void slot_clear(char *base, uint64_t off, uint64_t size)
 	uint64_t page = 4096, from = (off + page - 1) & ~(page - 1);
 	uint64_t to = (off + size) & ~(page - 1);
 
-	if (to >= from + 16 * page && !madvise(base + from, to - from, MADV_REMOVE)) {
+	if (region.removes && to >= from + 16 * page &&
+	    !madvise(base + from, to - from, MADV_REMOVE)) {
 		memset(base + off, 0, from - off);
 		memset(base + to, 0, off + size - to);
 	} else {

@@ -1,46 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Helpers on strings and numbers, and copying from addresses that may be bad. */
 #include <ctype.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "base/reach.h"
 #include "helper/impl.h"
-
-/* Through a pipe: the kernel reads `from`, page by page at most. */
-static ssize_t pipe_copy(uint8_t *to, uint64_t from, size_t n)
-{
-	size_t done = 0, step = 0;
-	int fd[2];
-
-	if (pipe2(fd, O_CLOEXEC))
-		return -1;
-	for (; done < n; done += step) {
-		step = n - done < 4096 ? n - done : 4096;
-		if (write(fd[1], ptr_of(from + done), step) != (ssize_t)step ||
-		    read(fd[0], to + done, step) != (ssize_t)step)
-			break;
-	}
-	close(fd[0]);
-	close(fd[1]);
-	return (ssize_t)done;
-}
-
-/* The kernel checks the address for us; a bad one is an error and not a signal. Sandboxes may
- * forbid process_vm_readv and emulators lack it. */
-static ssize_t try_copy(void *to, uint64_t from, size_t n)
-{
-	struct iovec here = { to, n }, there = { ptr_of(from), n };
-	ssize_t got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
-
-	return got < 0 && (errno == ENOSYS || errno == EPERM) ? pipe_copy(to, from, n) : got;
-}
 
 int safe_copy(void *to, uint64_t from, size_t n)
 {
-	if (n == 0 || try_copy(to, from, n) == (ssize_t)n)
+	if (!reach_read(to, from, n))
 		return 0;
 	memset(to, 0, n);
 	return -EFAULT;
@@ -56,7 +25,7 @@ long safe_copy_str(char *to, uint64_t from, size_t n)
 		const char *nul;
 
 		step = step < n - done ? step : n - done;
-		if (try_copy(to + done, from + done, step) != (ssize_t)step)
+		if (reach_read(to + done, from + done, step))
 			return -EFAULT;
 		nul = memchr(to + done, 0, step);
 		if (nul)

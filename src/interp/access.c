@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "interp/access.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base/reach.h"
 #include "isa/op.h"
 
 /* A program's access has C's natural type where it is aligned; packed types where it may not be. */
@@ -41,27 +38,11 @@ void access_store(uint64_t addr, unsigned size, uint64_t v)
 		*(u64_any *)p = v;
 }
 
-/* Moves bytes through a pipe. The kernel, not this process, touches `from` and `to`, and answers
- * EFAULT where there is no memory: right for any address, without a signal handler, and in
- * sandboxes and emulators that lack process_vm_readv. Returns whether all bytes went over. */
-static bool copy_may_fault(void *to, const void *from, unsigned size)
-{
-	int fd[2];
-	bool ok;
-
-	if (pipe2(fd, O_CLOEXEC))
-		return false;
-	ok = write(fd[1], from, size) == (ssize_t)size && read(fd[0], to, size) == (ssize_t)size;
-	close(fd[0]);
-	close(fd[1]);
-	return ok;
-}
-
 uint64_t access_probe_load(uint64_t addr, unsigned size)
 {
 	uint8_t bytes[8];
 
-	if (!copy_may_fault(bytes, pointer(addr), size))
+	if (reach_read(bytes, addr, size))
 		return 0;
 	return access_load((uintptr_t)bytes, size);
 }
@@ -71,14 +52,14 @@ void access_probe_store(uint64_t addr, unsigned size, uint64_t v)
 	uint8_t bytes[8];
 
 	access_store((uintptr_t)bytes, size, v);
-	copy_may_fault(pointer(addr), bytes, size);
+	reach_write(addr, bytes, size);
 }
 
 bool access_there(uint64_t addr, unsigned size)
 {
 	uint8_t bytes[8];
 
-	return copy_may_fault(bytes, pointer(addr), size);
+	return !reach_read(bytes, addr, size);
 }
 
 uint64_t access_load_acquire(uint64_t addr, unsigned size)

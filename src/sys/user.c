@@ -1,53 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The caller's memory. A bad address must give EFAULT, so it is the kernel that copies
- * (process_vm_readv on ourselves); where it is not allowed to, plain copies take its place.
- */
+/* The caller's memory. A bad address gives EFAULT. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/reach.h"
 #include "sys/cmd.h"
 
-typedef ssize_t (*vm_copy)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
-			   unsigned long, unsigned long);
-
-/* Copies through `copy`, in which `near` is the side that is known to be good. */
-static int vm_move(vm_copy copy, void *near, uint64_t far, size_t n)
+/* The first page is nobody's, even where a process has mapped it. */
+static bool may_be_there(uint64_t far, size_t n)
 {
-	struct iovec local = { near, n }, remote = { (void *)(uintptr_t)far, n };
-	ssize_t done;
-
-	if (!n)
-		return 0;
-	if (far < 4096 || far + n < far)
-		return -EFAULT;
-	done = copy(getpid(), &local, 1, &remote, 1, 0);
-	if (done == (ssize_t)n)
-		return 0;
-	return done < 0 && (errno == ENOSYS || errno == EPERM) ? -ENOSYS : -EFAULT;
+	return !n || far >= 4096;
 }
 
 int user_read(void *to, uint64_t from, size_t n)
 {
-	int err = vm_move(process_vm_readv, to, from, n);
-
-	if (err != -ENOSYS)
-		return err;
-	memcpy(to, (const void *)(uintptr_t)from, n);
-	return 0;
+	return may_be_there(from, n) ? reach_read(to, from, n) : -EFAULT;
 }
 
 int user_write(uint64_t to, const void *from, size_t n)
 {
-	int err = vm_move(process_vm_writev, (void *)(uintptr_t)from, to, n);
-
-	if (err != -ENOSYS)
-		return err;
-	memcpy((void *)(uintptr_t)to, from, n);
-	return 0;
+	return may_be_there(to, n) ? reach_write(to, from, n) : -EFAULT;
 }
 
 int user_dup(uint64_t from, size_t n, void **out)
