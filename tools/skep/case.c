@@ -114,6 +114,12 @@ struct section *case_find(const struct case_file *c, const char *kind, const str
 	return NULL;
 }
 
+/* What is said of a program has an empty line after it, where more follows. */
+static bool has_line_after(const struct section *s)
+{
+	return strcmp(s->kind, "asm") != 0 && strcmp(s->kind, "run") != 0;
+}
+
 void case_print(const struct case_file *c, struct report *out)
 {
 	report_add(out, "%s", c->head);
@@ -122,5 +128,7 @@ void case_print(const struct case_file *c, struct report *out)
 
 		report_add(out, "-- %s%s%s\n%s", s->kind, *s->words ? " " : "", s->words,
 			   s->blessed ? s->blessed : s->body);
+		if (i + 1 < c->sections.n && has_line_after(s))
+			report_add(out, "\n");
 	}
 }

@@ -55,6 +55,13 @@ static void explain(const char *text)
 	}
 }
 
+static bool ends_line(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] == '\n';
+}
+
 /* What a section expects against what is. With --bless, what is takes its place. */
 static void compare(struct test *t, const struct section *head, struct section *s, const char *got)
 {
@@ -64,7 +71,7 @@ static void compare(struct test *t, const struct section *head, struct section *
 	if (case_match(s->body, got, &why, &same) == 0 && !same && t->bless) {
 		struct report text = { 0 };
 
-		report_add(&text, "%s\n", got);
+		report_add(&text, "%s%s", got, ends_line(got) ? "" : "\n");
 		mem_free(s->blessed);
 		s->blessed = text.text;
 		same = true;
