@@ -80,8 +80,11 @@ KEY_INLINE double bias_of(int xxh3, uint32_t size)
 		}
 	}
 	for (uint32_t bit = 0; bit < size * 8; bit++)
-		for (unsigned o = 0; o < OUT_BITS; o++)
-			worst = fmax(worst, fabs(2.0 * changes[bit][o] / SAMPLES - 1));
+		for (unsigned o = 0; o < OUT_BITS; o++) {
+			double bias = fabs(2.0 * changes[bit][o] / SAMPLES - 1);
+
+			worst = bias > worst ? bias : worst;
+		}
 	return worst;
 }
 
