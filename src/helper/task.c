@@ -60,6 +60,17 @@ HELPER_FN(plain_perf_event_output, r1, r2, r3, r4, r5)
 	return helper_err(perf_output(ptr_of(r2), r3, &part, 1));
 }
 
+/* Programs are run, not attached: there is no cookie, and no probed function. */
+HELPER_FN(get_attach_cookie, r1, r2, r3, r4, r5)
+{
+	return 0;
+}
+
+HELPER_FN(get_func_ip, r1, r2, r3, r4, r5)
+{
+	return 0;
+}
+
 enum { STACK_FLAGS = BPF_F_SKIP_FIELD_MASK | BPF_F_USER_STACK };
 
 /* There is no stack of a traced task to walk. */

@@ -67,6 +67,11 @@ HELPER_FN(probe_read_user, r1, r2, r3, r4, r5)
 	return helper_err(safe_copy(ptr_of(r1), r3, (uint32_t)r2));
 }
 
+HELPER_FN(copy_from_user, r1, r2, r3, r4, r5)
+{
+	return helper_err(safe_copy(ptr_of(r1), r3, (uint32_t)r2));
+}
+
 HELPER_FN(probe_read_kernel_str, r1, r2, r3, r4, r5)
 {
 	return probe_str(r1, r2, r3);

@@ -33,14 +33,15 @@ static uint64_t at(const void *p)
 
 static void copies_may_fail(void **state)
 {
-	static const char *const names[] = { "probe_read", "probe_read_kernel", "probe_read_user" };
+	static const char *const names[] = { "probe_read", "probe_read_kernel", "probe_read_user",
+					     "copy_from_user" };
 	char from[16] = "0123456789abcde", to[16];
 	char *hole = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(hole, MAP_FAILED);
 	munmap(hole + 4096, 4096);
 	memset(hole + 4088, 'x', 8);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		assert_int_equal(KPROBE(names[i], at(to), 16, at(from), 0, 0), 0);
 		assert_memory_equal(to, from, 16);
 		assert_int_equal(KPROBE(names[i], at(to), 0, 1, 0, 0), 0);
@@ -140,6 +141,8 @@ static void there_is_no_stack(void **state)
 	assert_int_equal(KPROBE("get_stack", 0, at(stack), 32, 1 << 20, 0), -EINVAL);
 	assert_int_equal(KPROBE("get_stackid", 0, 0, 1 << 20, 0, 0), -EINVAL);
 	assert_int_equal(KPROBE("get_stackid", 0, 0, BPF_F_USER_STACK, 0, 0), -EFAULT);
+	assert_int_equal(KPROBE("get_attach_cookie", 0, 0, 0, 0, 0), 0);
+	assert_int_equal(KPROBE("get_func_ip", 0, 0, 0, 0, 0), 0);
 }
 
 int main(void)
