@@ -119,7 +119,9 @@ int hist_push(struct ver *v, const struct hist *h)
 	return err;
 }
 
-/* Notes that the running op accessed a slot; joins the op's own entry when there is one. */
+/* Notes that the running op accessed a slot. An op that runs has one entry at most, or the way back
+ * would be lost: it joins the one of its jump or (atomics read and write) of its other access. An
+ * op accesses one slot. */
 int hist_stack(struct ver *v, uint8_t frame, uint32_t slot)
 {
 	struct state *s = v->cur;
@@ -128,13 +130,12 @@ int hist_stack(struct ver *v, uint8_t frame, uint32_t slot)
 		.op = v->op, .prev = v->prev, .stack = 1, .frame = frame, .slot = (uint16_t)slot
 	};
 
-	if (last && last->op == v->op && last->prev == v->prev && !last->stack) {
-		last->stack = 1;
-		last->frame = frame;
-		last->slot = (uint16_t)slot;
-		return 0;
-	}
-	return hist_push(v, &h);
+	if (!last || last->op != v->op || last->prev != v->prev)
+		return hist_push(v, &h);
+	last->stack = 1;
+	last->frame = frame;
+	last->slot = (uint16_t)slot;
+	return 0;
 }
 
 static void arg_set(struct ver *v, struct reg *r, uint8_t kind, uint32_t size, const char *type)
