@@ -1,43 +1,72 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * annotated OBJECT...: the programs of the kernel's selftests that say in their BTF (decl tags
- * "comment:test_...") what a verifier must make of them. Each is loaded by itself with the tags'
- * log level and flags; with libverify_shadow preloaded, skep's verdict and log come back through
- * SHADOW_OUT and are compared with the tags. Privileged mode only. One line a program:
+ * "comment:test_...") what a verifier must make of them, and what they return. Each is loaded by
+ * itself through skep_bpf(), in a process of its own, with the tags' log level and flags; verdict,
+ * log and result are held against the tags. Privileged mode only. One line a program, its columns
+ * separated by tabs:
  *
- *   ok|verdict|message OBJECT PROGRAM type: detail
+ *   OUTCOME OBJECT PROGRAM type step detail
  *
- * and a summary at the end.
+ * OUTCOME is ok, verdict (the other one), message (the verdict, but not the texts), retval (loaded,
+ * but not the result), or absent (nothing was tried: libbpf could not say what, or the process
+ * ended). Then the sums by step: `# STEP programs verdicts messages results` (steps.def).
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MSGS = 64 };
+#include "verify/verify.h"
+
+enum { MSGS = 64, LOG_SIZE = 16 << 20, DATA_SIZE = 64, SECONDS = 120 };
+
+/* Children tell theirs by exit status. */
+enum outcome { OUTCOME_OK, OUTCOME_VERDICT, OUTCOME_MESSAGE, OUTCOME_RETVAL, OUTCOME_ABSENT };
+static const char *const outcome_name[] = { "ok", "verdict", "message", "retval", "absent" };
+
+enum step {
+	STEP_A1,
+	STEP_A2,
+	STEP_A3,
+	STEP_A4,
+	STEP_B1,
+	STEP_B2,
+	STEP_B3,
+	STEP_B4,
+	STEP_C1,
+	STEP_C2,
+	STEPS
+};
+static const char *const step_name[] = { "A-1", "A-2", "A-3", "A-4", "B-1",
+					 "B-2", "B-3", "B-4", "C-1", "C-2" };
 
 struct spec {
-	bool any, unpriv_any, fail, skip;
+	bool any, unpriv_any, fail, skip, auxiliary, run;
+	int32_t retval;
 	int log_level;
 	uint32_t flags;
 	const char *msg[MSGS];
 	int order[MSGS];
+	const char *btf; /* object whose BTF stands for the kernel's, NULL: the kernel's */
 	unsigned n_msgs;
 };
 
-static unsigned total, verdict_ok, message_ok, kernel_same;
-static const char *out_name;
+static unsigned count[STEPS][OUTCOME_ABSENT + 1];
+static char *log_text;
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	return 0;
+	return getenv("ANNOTATED_DEBUG") ? vfprintf(stderr, fmt, ap) : 0;
 }
 
 static const char *after(const char *s, const char *prefix)
@@ -80,6 +109,17 @@ static void msg_add(struct spec *s, const char *text)
 	s->n_msgs++;
 }
 
+/* A pointer's value, which a program also may return, is no number to hold it against. */
+static void retval_read(struct spec *s, const char *v)
+{
+	if (!strcmp(v, "POINTER_VALUE") || !strncmp(v, "0xcafe4all", 10))
+		return;
+	s->run = true;
+	s->retval = !strcmp(v, "INT_MIN")	  ? INT32_MIN
+		    : !strcmp(v, "TEST_DATA_LEN") ? DATA_SIZE
+						  : (int32_t)strtol(v, NULL, 0);
+}
+
 static void tag_read(struct spec *s, const char *tag)
 {
 	const char *v;
@@ -98,8 +138,12 @@ static void tag_read(struct spec *s, const char *tag)
 		s->flags |= flag_of(v);
 	} else if ((v = after(tag, "comment:test_arch="))) {
 		s->skip |= strcmp(v, "X86_64") != 0;
+	} else if ((v = after(tag, "comment:test_retval="))) {
+		retval_read(s, v);
+	} else if ((v = after(tag, "comment:test_btf_path="))) {
+		s->btf = v;
 	} else if (after(tag, "comment:test_auxiliary")) {
-		s->skip = true;
+		s->auxiliary = s->skip = true;
 	}
 }
 
@@ -159,24 +203,6 @@ static const char *missing(const struct spec *s, const char *log)
 	return NULL;
 }
 
-static char *file_read(const char *name)
-{
-	FILE *f = fopen(name, "r");
-	char *s;
-	long n;
-
-	if (!f)
-		return NULL;
-	fseek(f, 0, SEEK_END);
-	n = ftell(f);
-	rewind(f);
-	s = calloc(1, (size_t)n + 1);
-	if (s && fread(s, 1, (size_t)n, f) != (size_t)n)
-		s[0] = '\0';
-	fclose(f);
-	return s;
-}
-
 /* Section names that older versions of libbpf do not know. */
 static void type_guess(struct bpf_program *p)
 {
@@ -185,6 +211,7 @@ static void type_guess(struct bpf_program *p)
 		enum bpf_prog_type type;
 		int attach;
 	} rows[] = {
+		{ "tc/", BPF_PROG_TYPE_SCHED_CLS, 0 },
 		{ "tcx/", BPF_PROG_TYPE_SCHED_CLS, 0 },
 		{ "netfilter", 32, 45 },
 		{ "cgroup/connect_unix", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, 49 },
@@ -203,107 +230,285 @@ static void type_guess(struct bpf_program *p)
 	}
 }
 
-static void load(const char *path, const char *name, const struct spec *s)
+/* Which part of the work a program belongs to: by its object, else by its type. */
+static enum step step_of(const char *object, int type)
 {
-	struct bpf_object *obj = bpf_object__open_file(path, NULL);
-	struct bpf_program *p;
-	char level[16];
+#define STEP(prefix, step) { prefix, step },
+	static const struct {
+		const char *prefix;
+		enum step step;
+	} rows[] = {
+#include "steps.def"
+	};
 
-	snprintf(level, sizeof(level), "%d", s->log_level ? s->log_level : 1);
-	setenv("SHADOW_LEVEL", level, 1);
-	unlink(out_name);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!strncmp(object, rows[i].prefix, strlen(rows[i].prefix)))
+			return rows[i].step;
+	}
+	switch (type) {
+	case BPF_PROG_TYPE_KPROBE:
+	case BPF_PROG_TYPE_TRACEPOINT:
+	case BPF_PROG_TYPE_RAW_TRACEPOINT:
+	case BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE:
+	case BPF_PROG_TYPE_PERF_EVENT:
+		return STEP_B1;
+	case BPF_PROG_TYPE_TRACING:
+	case BPF_PROG_TYPE_LSM:
+		return STEP_B3;
+	case BPF_PROG_TYPE_SYSCALL:
+	case BPF_PROG_TYPE_STRUCT_OPS:
+		return STEP_C2;
+	case BPF_PROG_TYPE_SOCKET_FILTER:
+	case BPF_PROG_TYPE_SCHED_CLS:
+	case BPF_PROG_TYPE_XDP:
+		return STEP_A1;
+	default:
+		return STEP_A2;
+	}
+}
+
+/* Drops skep's own lines: the kernel does not have them. */
+static void log_trim(char *log)
+{
+	char *to = log;
+
+	for (char *line = log, *next; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		if (strncmp(line, EXPLAIN_MARK, sizeof(EXPLAIN_MARK) - 1)) {
+			memmove(to, line, (size_t)(next - line));
+			to += next - line;
+		}
+	}
+	*to = '\0';
+}
+
+/* The line that says why, without tabs. */
+static const char *log_last(const char *log)
+{
+	static char out[200];
+	size_t n = 0;
+
+	for (const char *line = log, *next; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		if (strncmp(line, "processed ", 10) && strncmp(line, "stack depth", 11) &&
+		    strncmp(line, "verification time", 17)) {
+			n = (size_t)(next - line) - (next > line && next[-1] == '\n');
+			n = n < sizeof(out) ? n : sizeof(out) - 1;
+			memcpy(out, line, n);
+		}
+	}
+	out[n] = '\0';
+	for (char *c = out; *c; c++)
+		*c = *c == '\t' ? ' ' : *c;
+	return out;
+}
+
+static int run(int fd, int type, uint32_t *retval)
+{
+	uint8_t in[DATA_SIZE] = { 0 }, out[4 * DATA_SIZE] = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .repeat = 1);
+
+	if (type != BPF_PROG_TYPE_SYSCALL && type != BPF_PROG_TYPE_RAW_TRACEPOINT) {
+		opts.data_in = in;
+		opts.data_size_in = sizeof(in);
+		opts.data_out = out;
+		opts.data_size_out = sizeof(out);
+	}
+	if (type == BPF_PROG_TYPE_SYSCALL || type == BPF_PROG_TYPE_RAW_TRACEPOINT)
+		opts.repeat = 0;
+	if (bpf_prog_test_run_opts(fd, &opts))
+		return errno;
+	*retval = opts.retval;
+	return 0;
+}
+
+/* What to say of the program, and what came out. */
+static enum outcome judge(const struct spec *s, const struct bpf_program *p, int err, char *why,
+			  size_t size)
+{
+	int type = (int)bpf_program__type(p);
+	const char *miss;
+	uint32_t retval = 0;
+
+	log_trim(log_text);
+	if (strstr(log_text, "is referenced but wasn't created")) {
+		snprintf(why, size, "%s", log_last(log_text));
+		return OUTCOME_ABSENT;
+	}
+	if (!err != !s->fail) {
+		snprintf(why, size, "wants %s, skep %d: %s", s->fail ? "failure" : "success", -err,
+			 log_last(log_text));
+		return !err || log_text[0] ? OUTCOME_VERDICT : OUTCOME_ABSENT;
+	}
+	miss = missing(s, log_text);
+	if (miss) {
+		snprintf(why, size, "wants \"%s\"; skep: %s", miss, log_last(log_text));
+		return log_text[0] ? OUTCOME_MESSAGE : OUTCOME_ABSENT;
+	}
+	if (err || !s->run)
+		return OUTCOME_OK;
+	err = run(bpf_program__fd(p), type, &retval);
+	if (!err && (int32_t)retval == s->retval)
+		return OUTCOME_OK;
+	snprintf(why, size, "wants result %d, skep %s%d", s->retval, err ? "errno " : "",
+		 err ? err : (int)retval);
+	return OUTCOME_RETVAL;
+}
+
+/* Maps of types that skep does not have are left out: programs that do without them can be loaded,
+ * others cannot be tried. */
+static void maps_leave_out(struct bpf_object *obj)
+{
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, obj)
+	{
+		if (bpf_map__type(m) == BPF_MAP_TYPE_STRUCT_OPS ||
+		    libbpf_probe_bpf_map_type(bpf_map__type(m), NULL) <= 0)
+			bpf_map__set_autocreate(m, false);
+	}
+}
+
+/* What the tests' own runner puts into maps of two objects before it runs their programs. */
+static void maps_fill(const char *path, struct bpf_object *obj)
+{
+	bool arith = strstr(path, "verifier_value_ptr_arith.o");
+	uint32_t key = 0, value[12] = { [0] = 28, [7] = 0xabcdef12 };
+	struct bpf_map *m;
+
+	if (!arith && !strstr(path, "verifier_array_access.o"))
+		return;
+	m = bpf_object__find_map_by_name(obj, arith ? "map_array_48b" : "map_array_ro");
+	if (m)
+		bpf_map_update_elem(bpf_map__fd(m), &key, value, BPF_ANY);
+}
+
+/* In a child: loads the program and those that stand beside it. */
+static enum outcome load(const char *path, const char *name, const struct spec *s, char *why,
+			 size_t size)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	struct bpf_program *p, *it = NULL;
+	struct bpf_object *obj;
+	char btf[PATH_MAX];
+	int err;
+
+	if (s->btf) {
+		snprintf(btf, sizeof(btf), "%.*s/%s", (int)(strrchr(path, '/') - path), path,
+			 s->btf);
+		opts.btf_custom_path = btf;
+	}
+	obj = bpf_object__open_file(path, &opts);
+	log_text = calloc(1, LOG_SIZE);
+	if (!obj || !log_text)
+		return OUTCOME_ABSENT;
 	bpf_object__for_each_program(p, obj)
 	{
+		bool mine = !strcmp(bpf_program__name(p), name);
+		struct spec other;
+
+		spec_read(obj, bpf_program__name(p), &other);
 		type_guess(p);
-		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), name));
-		bpf_program__set_flags(p, s->flags);
+		bpf_program__set_autoload(p, mine || other.auxiliary);
+		it = mine ? p : it;
 	}
-	bpf_object__load(obj);
-	bpf_object__close(obj);
+	maps_leave_out(obj);
+	bpf_program__set_flags(it, s->flags);
+	bpf_program__set_log_level(it, (unsigned)(s->log_level ? s->log_level : 1));
+	bpf_program__set_log_buf(it, log_text, LOG_SIZE);
+	err = bpf_object__load(obj);
+	if (!err)
+		maps_fill(path, obj);
+	return judge(s, it, err, why, size);
 }
 
-static const char *last_of(const char *out, const char *needle)
+static enum outcome in_child(const char *path, const char *name, int type, enum step step,
+			     const struct spec *s)
 {
-	const char *last = NULL;
-
-	for (const char *p = out; p && (p = strstr(p, needle)); p++)
-		last = p;
-	return last;
-}
-
-static void judge(const char *path, const char *name, int type, const struct spec *s)
-{
-	char *out = file_read(out_name);
-	char mine[32];
-	const char *head, *log, *miss = NULL;
-	int kernel = 0, skep = 0;
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	char why[512] = "";
+	enum outcome o;
+	pid_t pid;
+	int status;
 
-	snprintf(mine, sizeof(mine), " %.15s kernel=", name);
-	head = out ? last_of(out, mine) : NULL;
-	head = head ? strstr(head, " kernel=") : NULL;
-	if (!head || sscanf(head, " kernel=%d", &kernel) != 1 ||
-	    sscanf(strstr(head, "skep="), "skep=%d", &skep) != 1) {
-		printf("absent %s %s %d\n", base, name, type);
-		free(out);
-		return;
+	fflush(stdout);
+	pid = fork();
+	if (pid) {
+		if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		    WEXITSTATUS(status) <= OUTCOME_ABSENT)
+			return (enum outcome)WEXITSTATUS(status);
+		printf("absent\t%s\t%s\t%d\t%s\tended by signal %d\n", base, name, type,
+		       step_name[step], WTERMSIG(status));
+		return OUTCOME_ABSENT;
 	}
-	total++;
-	log = strstr(head, "--- skep\n");
-	kernel_same += !kernel == !s->fail;
-	if (!skep != !s->fail) {
-		printf("verdict %s %s %d: wants %s, kernel %d:%.*s\n", base, name, type,
-		       s->fail ? "failure" : "success", kernel,
-		       (int)strcspn(strchr(head, '|'), "\n"), strchr(head, '|'));
-	} else {
-		verdict_ok++;
-		miss = missing(s, log ? log : "");
-		message_ok += !miss;
-		printf("%s %s %s %d%s%s\n", miss ? "message" : "ok", base, name, type,
-		       miss ? ": wants " : "", miss ? miss : "");
-	}
-	free(out);
+	alarm(SECONDS);
+	o = load(path, name, s, why, sizeof(why));
+	for (char *c = why; *c; c++)
+		*c = *c == '\n' || *c == '\t' ? ' ' : *c;
+	printf("%s\t%s\t%s\t%d\t%s\t%s\n", outcome_name[o], base, name, type, step_name[step], why);
+	fflush(stdout);
+	_exit((int)o);
 }
 
 static void object(const char *path)
 {
 	struct bpf_object *obj = bpf_object__open_file(path, NULL);
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	struct bpf_program *p;
 
 	if (!obj) {
-		printf("absent %s cannot be opened\n", path);
+		printf("absent\t%s\t-\t0\t-\tcannot be opened\n", base);
 		return;
 	}
 	bpf_object__for_each_program(p, obj)
 	{
+		enum step step;
 		struct spec s;
 
 		spec_read(obj, bpf_program__name(p), &s);
-		if (s.skip || (!s.any && s.unpriv_any) || (!s.any && !s.n_msgs))
+		type_guess(p);
+		if (s.skip || (!s.any && s.unpriv_any) || (!s.any && !s.n_msgs && !s.run))
 			continue;
-		load(path, bpf_program__name(p), &s);
-		judge(path, bpf_program__name(p), bpf_program__type(p), &s);
+		step = step_of(base, (int)bpf_program__type(p));
+		count[step]
+		     [in_child(path, bpf_program__name(p), (int)bpf_program__type(p), step, &s)]++;
 	}
 	bpf_object__close(obj);
 }
 
+static void sum_print(const char *name, const unsigned *c)
+{
+	unsigned n = 0, verdicts;
+
+	for (unsigned i = 0; i <= OUTCOME_ABSENT; i++)
+		n += c[i];
+	verdicts = n - c[OUTCOME_VERDICT] - c[OUTCOME_ABSENT];
+	printf("# %-9s %4u programs: %4u verdicts (%5.1f %%), %4u of those with all messages "
+	       "(%5.1f %%), %u wrong results; %u not tried\n",
+	       name, n, verdicts, n ? 100.0 * verdicts / n : 0, verdicts - c[OUTCOME_MESSAGE],
+	       n ? 100.0 * (verdicts - c[OUTCOME_MESSAGE]) / n : 0, c[OUTCOME_RETVAL],
+	       c[OUTCOME_ABSENT]);
+}
+
 int main(int argc, char **argv)
 {
-	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	unsigned first[OUTCOME_ABSENT + 1] = { 0 }, every[OUTCOME_ABSENT + 1] = { 0 };
 
 	setrlimit(RLIMIT_MEMLOCK, &all);
 	libbpf_set_print(quiet);
-	out_name = getenv("SHADOW_OUT");
-	if (!out_name) {
-		fprintf(stderr, "annotated: SHADOW_OUT is not set: preload libverify_shadow.so\n");
-		return 2;
-	}
-	setenv("SHADOW_MIN", "1", 1);
 	for (int i = 1; i < argc; i++)
 		object(argv[i]);
-	printf("%u programs: %u verdicts (%.1f %%), %u of those with all messages (%.1f %%); "
-	       "this kernel: %u verdicts\n",
-	       total, verdict_ok, 100.0 * verdict_ok / (total ? total : 1), message_ok,
-	       100.0 * message_ok / (total ? total : 1), kernel_same);
+	for (unsigned s = 0; s < STEPS; s++) {
+		sum_print(step_name[s], count[s]);
+		for (unsigned i = 0; i <= OUTCOME_ABSENT; i++) {
+			every[i] += count[s][i];
+			first[i] += s <= STEP_A2 ? count[s][i] : 0;
+		}
+	}
+	sum_print("A-1 + A-2", first);
+	sum_print("all", every);
 	return 0;
 }
