@@ -20,7 +20,7 @@ static const struct bad_text {
 	[BAD_NEG] = { "BPF_NEG uses reserved fields", ADD_NOTHING },
 	[BAD_MOV] = { "BPF_MOV uses reserved fields", ADD_NOTHING },
 	[BAD_END] = { "BPF_END uses reserved fields", ADD_NOTHING },
-	[BAD_LD_IMM] = { "invalid BPF_LD_IMM insn", ADD_NOTHING },
+	[BAD_LD_IMM] = { "BPF_LD_IMM64 uses reserved fields", ADD_NOTHING },
 	[BAD_LDX] = { "BPF_LDX uses reserved fields", ADD_NOTHING },
 	[BAD_ST] = { "BPF_ST uses reserved fields", ADD_NOTHING },
 	[BAD_STX] = { "BPF_STX uses reserved fields", ADD_NOTHING },
@@ -103,14 +103,33 @@ static int decode_jump(const struct decode *d, uint32_t at, const struct wire *w
 	return report_fail(d->r, -EINVAL, "insn %u: call to invalid destination", at);
 }
 
+/* The second half of a wide instruction is there, and has nothing but a number. */
+static int decode_check_high(const struct decode *d, uint32_t at)
+{
+	const struct bpf_insn *high = &d->insns[at + 1];
+
+	if (d->insns[at].code != (BPF_LD | BPF_IMM | BPF_DW))
+		return 0;
+	if (at + 1 >= d->n || high->code || high->dst_reg || high->src_reg || high->off)
+		return report_fail(d->r, -EINVAL, "insn %u: invalid bpf_ld_imm64 insn", at);
+	return 0;
+}
+
+/* No program runs off its end: said before anything else of it. */
+static int decode_check_last(const struct decode *d)
+{
+	uint8_t last = d->n ? d->insns[d->n - 1].code : 0;
+
+	if (!d->n || d->internal || last == (BPF_JMP | BPF_EXIT) || last == (BPF_JMP | BPF_JA) ||
+	    last == (BPF_JMP32 | BPF_JA))
+		return 0;
+	return report_fail(d->r, -EINVAL, "last insn is not an exit or jmp");
+}
+
 static int decode_wide(const struct decode *d, uint32_t at, const struct wire *w, struct op *op)
 {
 	const struct bpf_insn *high = &d->insns[at + 1];
 
-	if (at + 1 >= d->n)
-		return report_fail(d->r, -EINVAL, "last insn is not an exit or jmp");
-	if (high->code || high->dst_reg || high->src_reg || high->off)
-		return report_fail(d->r, -EINVAL, "insn %u: invalid bpf_ld_imm64 insn", at);
 	if (w->use & USE_HIGH_IMM)
 		op->imm = (int64_t)((uint64_t)(uint32_t)high->imm << 32 | (uint32_t)op->imm);
 	else if (w->use & USE_HIGH_OFF)
@@ -125,8 +144,8 @@ static int decode_wide(const struct decode *d, uint32_t at, const struct wire *w
 static int decode_insn(const struct decode *d, uint32_t at, struct op *op)
 {
 	const struct bpf_insn *in = &d->insns[at];
-	const struct wire *w = decode_row(d, at);
-	int err;
+	int err = decode_check_high(d, at);
+	const struct wire *w = err ? NULL : decode_row(d, at);
 
 	if (!w)
 		return -EINVAL;
@@ -192,7 +211,9 @@ static int decode_run(struct decode *d)
 		d->u->ops = mem_zalloc(d->n, sizeof(*d->u->ops));
 	if (!d->u || !d->op_of || !d->u->ops)
 		return -ENOMEM;
-	err = decode_all(d);
+	err = decode_check_last(d);
+	if (!err)
+		err = decode_all(d);
 	if (!err)
 		err = decode_targets(d);
 	if (!err)

@@ -141,6 +141,8 @@ static int skb_prepare(struct packet_run *r, const struct test_run *t, struct __
 		err = skb_init(&r->ctx.skb, &r->buf, data, t->data_size_in, r->prog->type);
 	if (!err && test_has_ctx(t))
 		err = ctx_apply(&r->ctx.skb, ctx);
+	else
+		r->ctx.skb.skb.wire_len = 0; /* in the kernel nobody sets it then */
 	mem_free(data);
 	return err;
 }

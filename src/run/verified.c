@@ -31,7 +31,8 @@ static struct verify_input input_of(const struct prog_spec *spec, const struct v
 		.prog_type = spec->type,
 		.attach_type = spec->attach_type,
 		.gpl = spec->gpl,
-		.strict_align = spec->flags & BPF_F_STRICT_ALIGNMENT,
+		.strict_align = (spec->flags & (BPF_F_STRICT_ALIGNMENT | BPF_F_ANY_ALIGNMENT)) ==
+				BPF_F_STRICT_ALIGNMENT,
 		.test_states = spec->flags & BPF_F_TEST_STATE_FREQ,
 		.sleepable = spec->flags & BPF_F_SLEEPABLE,
 		.key_facts =

@@ -118,7 +118,7 @@ static bool depth_grow(const struct unit *u, uint8_t *depth)
 
 /* The longest chain of calls. It has an end within VERIFY_FRAMES passes, or is too deep: a pass
  * that changes something makes the deepest chain longer by a frame or more. */
-static int depth_check(const struct unit *u, struct report *r)
+int verify_depth(const struct unit *u, struct report *r)
 {
 	uint8_t *depth = mem_zalloc(u->n_subs, 1);
 	bool deep = false;
@@ -143,17 +143,18 @@ int verify_structure(const struct unit *u, struct report *r)
 		return report_fail(r, -EINVAL, "no instructions");
 	for (uint32_t s = 0; !err && s < u->n_subs; s++)
 		err = sub_check(u, s, r);
-	if (!err)
-		err = reach_check(u, r);
-	return err ? err : depth_check(u, r);
+	return err ? err : reach_check(u, r);
 }
 
 int verify_unverified(const struct unit *u, struct report *r)
 {
+	int err;
+
 	for (uint32_t i = 0; i < u->n_ops; i++) {
 		if (op_writes_fp(&u->ops[i]))
 			return report_fail(r, -EACCES, "insn %u: frame pointer is read only",
 					   u->slot[i]);
 	}
-	return verify_structure(u, r);
+	err = verify_structure(u, r);
+	return err ? err : verify_depth(u, r);
 }

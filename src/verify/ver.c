@@ -159,10 +159,10 @@ static void log_subs(struct ver *v)
 }
 
 /* The structure's messages are refusals like any other. */
-static int structure_check(struct ver *v)
+static int unit_check(struct ver *v, int (*check)(const struct unit *, struct report *))
 {
 	struct report said = { 0 };
-	int err = verify_structure(v->u, v->log ? &said : NULL);
+	int err = check(v->u, v->log ? &said : NULL);
 
 	if (err && said.text)
 		fail(v, err, "%.*s", (int)said.n - 1, said.text);
@@ -175,7 +175,7 @@ static int verify_run(struct ver *v)
 	int err;
 
 	log_subs(v);
-	err = structure_check(v);
+	err = unit_check(v, verify_structure);
 	if (!err)
 		err = maps_check(v);
 	if (!err)
@@ -190,6 +190,8 @@ static int verify_run(struct ver *v)
 		err = verify_globals(v);
 	if (!err)
 		err = depth_check_all(v);
+	if (!err)
+		err = unit_check(v, verify_depth);
 	return err;
 }
 

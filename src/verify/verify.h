@@ -15,12 +15,16 @@ struct report;
 enum { VERIFY_FRAMES = 8 }; /* most frames in a chain of calls */
 
 /* Control flow, which unit_decode cannot see: jumps stay in their subprogram, a subprogram ends
- * with exit or goto, calls and callbacks enter at the start of a subprogram, every op can be
- * reached, and no chain of direct calls is deeper than VERIFY_FRAMES (so none is recursive). Loops
- * are allowed, as they are for a privileged user. 0, -EINVAL with a message, or -ENOMEM. */
+ * with exit or goto, calls and callbacks enter at the start of a subprogram, and every op can be
+ * reached. Loops are allowed, as they are for a privileged user. 0, -EINVAL with a message, or
+ * -ENOMEM. */
 int verify_structure(const struct unit *u, struct report *r);
 
-/* What even a program must keep that is run unverified: its structure, and r10. */
+/* No chain of direct calls is deeper than VERIFY_FRAMES (so none is recursive), not even where it
+ * is never walked. 0, -EINVAL with a message, or -ENOMEM. */
+int verify_depth(const struct unit *u, struct report *r);
+
+/* What even a program must keep that is run unverified: its structure, depth, and r10. */
 int verify_unverified(const struct unit *u, struct report *r);
 
 /* BTF of one subprogram, as far as calls need it (btf.h makes it from func_info). */

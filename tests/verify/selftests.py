@@ -22,7 +22,8 @@ class Test:
 
 def annotated(path):
     rows = [line.rstrip('\n').split('\t') for line in open(path, errors='replace')]
-    return [Test(r[0], r[1].removesuffix('.o'), r[2], r[4], r[5]) for r in rows if len(r) == 6], \
+    return [Test(r[0], r[1].removesuffix('.o'), r[2], r[4], f'type {r[3]} {r[5]}')
+            for r in rows if len(r) == 6], \
         [r[0] for r in rows if r[0].startswith('#')]
 
 
@@ -51,7 +52,7 @@ def verifier_outcome(text):
 def verifier(path):
     text = open(path, errors='replace').read()
     tests = []
-    for part in re.split(r'(?m)^(?=#\d+/[pu] )', text):
+    for part in re.split(r'(?m)^(?=#\d+/[pu] |Summary: )', text):
         m = re.match(r'#\d+/p (.*?) ?(Failed to create map.*|Did not run.*|OK.*|FAIL.*|SKIP.*)?\n',
                      part)
         if not m:
