@@ -47,7 +47,7 @@ const struct refusal refusals[] = {
 	{ "insn 0: invalid bpf_ld_imm64 insn", { I(0x18, 1, 0, 0, 0), EXIT }, 2 },
 	{ "last insn is not an exit or jmp", { I(0, 0, 0, 0, 0) }, 1 },
 	{ "insn 0: BPF_LD_IMM64 uses reserved fields",
-	  { I(0x18, 1, 1, 1, 5), I(0, 0, 0, 0, 0), EXIT },
+	  { I(0x18, 1, 0, 1, 5), I(0, 0, 0, 0, 0), EXIT },
 	  3 },
 	{ "insn 0: invalid bpf_ld_imm64 insn",
 	  { I(0x18, 1, 1, -1, 5), I(0, 0, 0, -1, 0), EXIT },
