@@ -3,7 +3,8 @@
  * verdicts OBJECT...: loads each program of each object by itself with libbpf, and prints one row
  * for each, its columns separated by tabs:
  *   object  program  type  errno (0: accepted)  visited instructions  states  peak states
- *   microseconds  last message
+ *   microseconds  last message  microseconds of CPU time in PROG_LOAD  KiB that it took at its peak
+ * (the last one is this process's own, so it says something of skep only).
  * Whoever libbpf talks to is judged: the running kernel, skep (with its private libbpf), or the
  * kernel of a virtual machine, where this program, linked statically, is /init: it takes the
  * objects under /objects and powers the machine off at the end.
@@ -13,18 +14,93 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <malloc.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LOG_SIZE = 1 << 22, STATS = 4 };
 
 static char *log_text;
+static double load_usec; /* CPU time of the last PROG_LOAD that was no probe */
+static long load_kib;
+
+/* libbpf's way to bpf(2), which the linker leads through here (meson.build: --wrap). */
+#define NAME_OF(prefix, name) prefix##name
+#define WRAP(name)	      NAME_OF(__wrap_, name)
+#define REAL(name)	      NAME_OF(__real_, name)
+long REAL(SYSCALL)(long number, ...);
+long WRAP(SYSCALL)(long number, ...);
+
+static double cpu_usec(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* A number of /proc/self/status, by its name. */
+static long status_kib(const char *name)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kib = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, name, strlen(name)))
+			kib = atol(line + strlen(name));
+	}
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* Makes the peak what there is now. */
+static long peak_reset(void)
+{
+	int fd = open("/proc/self/clear_refs", O_WRONLY);
+
+	malloc_trim(0);
+	if (fd >= 0) {
+		if (write(fd, "5", 1) != 1)
+			load_kib = -1;
+		close(fd);
+	}
+	return status_kib("VmRSS:");
+}
+
+long WRAP(SYSCALL)(long number, ...)
+{
+	const union bpf_attr *attr;
+	double begin;
+	long a[6], result, before;
+	va_list ap;
+	int err;
+
+	va_start(ap, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	attr = (const union bpf_attr *)a[1];
+	if (number != SYS_bpf || a[0] != BPF_PROG_LOAD || attr->log_level != STATS)
+		return REAL(SYSCALL)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	before = peak_reset();
+	begin = cpu_usec();
+	result = REAL(SYSCALL)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	err = errno;
+	load_usec = cpu_usec() - begin;
+	load_kib = status_kib("VmHWM:") - before;
+	errno = err;
+	return result;
+}
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -106,7 +182,7 @@ static void row_print(const char *path, const struct bpf_program *p, int err)
 	       number_after(log_text, "verification time "));
 	if (err)
 		message_print(log_text);
-	printf("\n");
+	printf("\t%.0f\t%ld\n", load_usec, load_kib);
 	fflush(stdout);
 }
 
@@ -130,6 +206,8 @@ static int load_one(const char *path, const char *name)
 	}
 	inner_maps(obj);
 	log_text[0] = '\0';
+	load_usec = 0;
+	load_kib = 0;
 	bpf_program__set_log_level(it, STATS);
 	bpf_program__set_log_buf(it, log_text, LOG_SIZE);
 	err = bpf_object__load(obj);
