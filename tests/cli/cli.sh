@@ -258,6 +258,25 @@ else
 	n=$((n + 1))
 	echo "ok $n - native code as text # SKIP $(cat "$err")"
 fi
+# lines_are_shown ARCH OBJECT: native code has the source lines that the operations have.
+lines_are_shown() {
+	"$skep" dump xlated "$2" >"$work/xlated" 2>"$err"
+	"$skep" dump jited "$2" --arch "$1" >"$out" 2>"$err" || return
+	[ "$(grep -c '^;' "$work/xlated")" -gt 10 ] &&
+		[ "$(grep -c '^; .*\.[ch]:[0-9]' "$out")" = "$(grep -c '^;' "$work/xlated")" ]
+}
+
+for arch in arm64 x86_64; do
+	title="source lines stand above $arch code"
+	if lines_are_shown $arch "$flow"; then
+		ok "$title"
+	elif grep -q "LLVM" "$err"; then
+		n=$((n + 1))
+		echo "ok $n - $title # SKIP $(cat "$err")"
+	else
+		not_ok "$title"
+	fi
+done
 printf 'One.\n\n-- asm\nr0 = 1\nexit\n\n-- native arm64\n...\n{{mov w[0-9]}}, #1\n...\n\n-- run\n-- result\nr0 = 2\n' >"$work/one.case"
 gives "a case that is not so" 1 '^# r0 = 1' "$skep" test "$work/one.case"
 gives "... although its code is" 1 '^ok 1 - .*native arm64' "$skep" test "$work/one.case"

@@ -141,14 +141,17 @@ struct listing {
 	struct report *out;
 };
 
+/* The source line that begins at op; its place alone where nobody kept the text. */
 static void put_source(const struct listing *l, uint32_t op)
 {
 	for (uint32_t i = 0; i < l->u->n_lines && l->u->lines[i].op <= op; i++) {
 		const struct line *row = &l->u->lines[i];
+		const char *text = row->text ? row->text + strspn(row->text, " \t") : "";
+		const char *file = row->file && *row->file ? row->file : "?";
 
-		if (row->op == op && row->text && *row->text)
-			report_add(l->out, "; %s @ %s:%u\n", row->text + strspn(row->text, " \t"),
-				   row->file ? row->file : "?", row->line);
+		if (row->op == op)
+			report_add(l->out, "; %.*s%s%s:%u\n", (int)strcspn(text, "\n"), text,
+				   *text ? " @ " : "", file, row->line);
 	}
 }
 
