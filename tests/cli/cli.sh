@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# cli.sh SKEP CAPTURE EXAMPLES TRACE.o: the command as its user sees it. TAP.
+# cli.sh SKEP CAPTURE EXAMPLES TRACE.o MOVED.o: the command as its user sees it. TAP.
 set -u
-skep=$1 capture=$2 examples=$3 trace=$4
+skep=$1 capture=$2 examples=$3 trace=$4 moved=$5
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 out=$work/out err=$work/err
@@ -258,6 +258,7 @@ else
 	n=$((n + 1))
 	echo "ok $n - native code as text # SKIP $(cat "$err")"
 fi
+gives "source lines without text" 0 '^; /nowhere/.*xdp_flow.bpf.c:[0-9]+$' "$skep" dump jited "$moved" --arch arm64
 # lines_are_shown ARCH OBJECT: native code has the source lines that the operations have.
 lines_are_shown() {
 	"$skep" dump xlated "$2" >"$work/xlated" 2>"$err"
