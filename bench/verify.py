@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""verify.py VERDICTS_KERNEL VERDICTS_SKEP SHARED [--rounds N] [--table DOC]: CPU time of PROG_LOAD
+"""verify.py VERDICTS_KERNEL VERDICTS_SKEP SHARED [--rounds N] [--only TEXT] [--table DOC]: CPU time of PROG_LOAD
 (verification, rewrites and code generation) in skep and in the running kernel, for the programs of
 SHARED/corpus and of xdp-tools that both accept. Rounds alternate between the two; printed are the
 ratio of each round, median and spread, time per visited instruction (a newer kernel visits more than
 Linux 6.12 does), and the most memory that one load took in skep.
 
-VERDICTS_* are tests/oracle/verdicts.c. --table puts visited instructions, skep's beside those of
+The kernel takes minutes a round, most of them in making and dropping maps. VERDICTS_* are tests/oracle/verdicts.c. --table puts visited instructions, skep's beside those of
 SHARED/reference/kernel_x86.tsv, between the marks of DOC (docs/verifier.md). Needs root.
 """
 import argparse, glob, os, statistics, subprocess, sys
@@ -88,12 +88,14 @@ def measure(args, objects):
 def main():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('--rounds', type=int, default=5)
+    p.add_argument('--rounds', type=int, default=3)
+    p.add_argument('--only', default='', help='objects whose path has this')
     p.add_argument('--table')
     for name in ('kernel', 'skep', 'shared'):
         p.add_argument(name)
     args = p.parse_args()
     objects = sorted(glob.glob(os.path.join(args.shared, 'corpus', 'objects', '*', '*.o')))
+    every = objects + sorted(glob.glob('/usr/lib/*/bpf/*.o'))
     if not objects:
         print(f'verify: SKIPPED: {args.shared}/corpus is not there')
     elif args.table:
@@ -101,7 +103,7 @@ def main():
     elif os.geteuid() != 0:
         print("verify: SKIPPED: the kernel's bpf(2) needs root")
     else:
-        measure(args, objects + sorted(glob.glob('/usr/lib/*/bpf/*.o')))
+        measure(args, [o for o in every if args.only in o])
 
 
 main()
