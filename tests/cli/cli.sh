@@ -141,6 +141,8 @@ if [ -c /dev/full ]; then
 	gives "results to a full disk" 2 'standard output: No space' \
 		sh -c "'$skep' run '$flow' -i '$capture' >/dev/full"
 fi
+gives "results to a closed stream" 2 'standard output: Bad file descriptor' \
+	sh -c "'$skep' run '$flow' -i '$capture' -o '$work/closed.pcap' >&-"
 head -c 5000 "$capture" >"$work/cut.pcap"
 gives "a capture that is cut off" 2 'cut.pcap: cut off within packet [0-9]+; the [0-9]+ before it' \
 	"$skep" run "$flow" -i "$work/cut.pcap" -o "$work/from_cut.pcap"

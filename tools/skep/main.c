@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* skep: finds the subcommand and runs it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "skep/command.h"
 #include "skep/ui.h"
@@ -68,10 +71,24 @@ static int dispatch(int argc, char **argv)
 	return unknown_command(argv[1]);
 }
 
+/* Whoever started us may have closed the standard streams. Their numbers must not go to a map's
+ * memory or to the file of -o, which would then get what is printed. Writing to one that was closed
+ * fails, as it should. */
+static bool streams_hold(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	if (!streams_hold())
+		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	status = dispatch(argc, argv);
 	if (fflush(stdout) || ferror(stdout))
