@@ -26,12 +26,15 @@ static int hist_copy(struct state *dst, const struct state *src)
 /* Adds what s holds to what all states hold. 0, or -E2BIG with a message beyond the budget. */
 int state_count(struct ver *v, const struct state *s, size_t *bytes)
 {
+	const size_t most = v->in->state_bytes ? v->in->state_bytes : STATE_BYTES_MAX;
+
 	*bytes = state_bytes(s);
 	v->bytes += *bytes;
-	if (v->bytes <= STATE_BYTES_MAX)
+	v->peak_bytes = v->bytes > v->peak_bytes ? v->bytes : v->peak_bytes;
+	if (v->bytes <= most)
 		return 0;
 	return fail(v, -E2BIG, "BPF program is too large. Its states need more than %zu MiB",
-		    STATE_BYTES_MAX >> 20);
+		    most >> 20);
 }
 
 /* Takes s. */

@@ -123,7 +123,8 @@ static void facts_finish(struct ver *v)
 					  .total_states = v->total_states,
 					  .peak_states = v->peak_states,
 					  .mark_read = v->longest_walk,
-					  .stack_depth = v->sub[0].depth };
+					  .stack_depth = v->sub[0].depth,
+					  .peak_bytes = v->peak_bytes };
 }
 
 static int64_t time_nsec(void)

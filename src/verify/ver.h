@@ -62,7 +62,7 @@ struct ver {
 	struct seen *evicted;
 	struct pending *stack;
 	struct state *cur;
-	size_t bytes; /* of states kept and put aside */
+	size_t bytes, peak_bytes; /* of states kept and put aside */
 	uint32_t n_pending;
 	uint32_t op, next, prev; /* running op, op after it, op before it */
 	uint32_t id_gen;
@@ -80,11 +80,6 @@ struct ver {
 	struct report explanation; /* what explain.c has found out about it */
 	size_t log_pos;		   /* of the log when the current state was put aside */
 };
-
-/* The most memory that states kept and put aside may take; E2BIG beyond. 6.12's limits alone (a
- * million instructions, a state at least every eight) would allow several GiB. The largest program
- * of the tests' corpus needs 60 MiB. */
-#define STATE_BYTES_MAX ((size_t)1 << 30)
 
 /* -- ver.c: texts and small things */
 int fail(struct ver *v, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

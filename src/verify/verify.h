@@ -6,6 +6,8 @@
 #ifndef SKEP_VERIFY_VERIFY_H
 #define SKEP_VERIFY_VERIFY_H
 
+#include <stddef.h>
+
 #include "isa/fact.h"
 #include "isa/unit.h"
 
@@ -70,6 +72,11 @@ struct verify_watch {
 };
 enum { LOG_INSNS = 1, LOG_STATES = 2, LOG_STATS = 4 };
 
+/* The most memory that states kept and put aside may take; E2BIG beyond. 6.12's limits alone (a
+ * million instructions, a state at least every eight) would allow several GiB.
+ * The largest program of the tests' corpus needs 13.3 MiB. */
+#define STATE_BYTES_MAX ((size_t)1 << 30)
+
 struct verify_input {
 	uint32_t prog_type, attach_type; /* BPF_PROG_TYPE_*, expected_attach_type */
 	bool gpl;			 /* the licence is compatible with the GPL */
@@ -78,6 +85,7 @@ struct verify_input {
 	bool sleepable;
 	bool key_facts;	    /* look for constant keys of look-ups, at some cost in states */
 	unsigned log_level; /* LOG_* */
+	size_t state_bytes; /* the most memory that states may take, 0: STATE_BYTES_MAX */
 	const struct verify_sub *subs;	  /* unit.n_subs rows, or NULL */
 	const struct verify_watch *watch; /* NULL: nobody */
 	const struct btf_obj *kernel;	  /* the kernel's own types, NULL: not known */
@@ -91,6 +99,7 @@ struct verify_input {
 };
 
 struct verify_stats {
+	size_t peak_bytes; /* of states kept and put aside */
 	uint32_t insns, max_states_per_insn, total_states, peak_states, mark_read;
 	uint32_t stack_depth; /* bytes of the main program */
 };

@@ -256,12 +256,37 @@ static bool robust(const struct row *row, const struct unit *u)
 	return good;
 }
 
+/* A loop whose states take more memory than is allowed is refused, and with that memory is not. */
+static bool budget(void)
+{
+	const struct row row = {
+		"", FILTER,
+		"r0 = 0\nagain:\nr0 += 1\nr1 = 1\nr1 = 2\nr1 = 3\nr1 = 4\n"
+		"r1 = 5\nr1 = 6\nr1 = 7\nif r0 < 5000 goto again\nr0 = 0\nexit\n"
+	};
+	struct verify_input in = { .prog_type = FILTER, .gpl = true };
+	struct report log = { 0 };
+	struct facts *facts = NULL;
+	struct unit *u = unit_of(&row, &log);
+	bool good = u && !verify(u, &in, &log, &facts) && facts->stats.peak_bytes > 2u << 20;
+
+	in.state_bytes = good ? facts->stats.peak_bytes : 1;
+	good = good && !verify(u, &in, &log, NULL);
+	in.state_bytes--;
+	good = good && verify(u, &in, &log, NULL) == -E2BIG && log.text &&
+	       strstr(log.text, "Its states need more than ");
+	facts_free(facts);
+	unit_free(u);
+	report_free(&log);
+	return good;
+}
+
 int main(void)
 {
 	unsigned n = sizeof(rows) / sizeof(rows[0]), bad = 0;
-	bool missing;
+	bool missing, good;
 
-	printf("1..%u\n", 2 * n + 1);
+	printf("1..%u\n", 2 * n + 2);
 	for (unsigned i = 0; i < n; i++) {
 		struct report r = { 0 };
 		struct unit *u = unit_of(&rows[i], &r);
@@ -281,5 +306,8 @@ int main(void)
 	missing = unmet() != 0;
 	bad += missing;
 	printf("%sok %u - each explanation has a program\n", missing ? "not " : "", 2 * n + 1);
+	good = budget();
+	bad += !good;
+	printf("%sok %u - states have a budget\n", good ? "" : "not ", 2 * n + 2);
 	return bad != 0;
 }
