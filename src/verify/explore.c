@@ -33,8 +33,8 @@ int state_count(struct ver *v, const struct state *s, size_t *bytes)
 	v->peak_bytes = v->bytes > v->peak_bytes ? v->bytes : v->peak_bytes;
 	if (v->bytes <= most)
 		return 0;
-	return fail(v, -E2BIG, "BPF program is too large. Its states need more than %zu MiB",
-		    most >> 20);
+	return fail(v, -E2BIG, "BPF program is too large. Its states need more than %zu KiB",
+		    most >> 10);
 }
 
 /* Takes s. */

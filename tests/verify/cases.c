@@ -268,7 +268,7 @@ static bool budget(void)
 	struct report log = { 0 };
 	struct facts *facts = NULL;
 	struct unit *u = unit_of(&row, &log);
-	bool good = u && !verify(u, &in, &log, &facts) && facts->stats.peak_bytes > 2u << 20;
+	bool good = u && !verify(u, &in, &log, &facts) && facts->stats.peak_bytes > 4096;
 
 	in.state_bytes = good ? facts->stats.peak_bytes : 1;
 	good = good && !verify(u, &in, &log, NULL);
