@@ -96,9 +96,9 @@ static int compile_checked(struct builder *b, struct report *r, struct code *cod
 		return report_fail(r, -EINVAL, "jit: the unit is empty");
 	err = builder_set_up(b);
 	if (err)
-		return report_fail(r, err,
-				   "jit: no cpu '%s' of %s; 'baseline' is one of each target",
-				   b->opts->cpu ? b->opts->cpu : "(running)", b->target->name);
+		return report_fail(r, err, "jit: no cpu '%s' of %s; there are%s",
+				   b->opts->cpu ? b->opts->cpu : "(running)", b->target->name,
+				   b->target->cpus);
 	if (!code || !code->sub_offset || !frames)
 		return report_fail(r, -ENOMEM, "jit: out of memory");
 	code->target = b->target;

@@ -89,6 +89,7 @@ struct target {
 
 	/* Feature bits of a named CPU (NULL: of the one that runs this); -EINVAL: no such name. */
 	int (*cpu)(const char *name, uint64_t *features);
+	const char *cpus; /* the names, each behind a space */
 
 	/* Whether return addresses can be signed. NULL: no. */
 	bool (*signs)(uint64_t features);

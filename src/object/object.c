@@ -52,6 +52,12 @@ static bool line_explains(const char *line)
 	return !strncmp(line, EXPLAIN_MARK, EXPLAIN_MARK_SIZE);
 }
 
+/* The line that gives offset and size, before the verdict "R1 min value is outside of ...". */
+static bool line_details(const char *line, const char *next, const char *end)
+{
+	return !strncmp(line, "invalid access to ", 18) && next < end && *next == 'R';
+}
+
 /* Of a verifier log between libbpf's marks: the log and, of a refused program, its last line that
  * is a verdict, and ours. */
 static void log_keep(const char *text, bool refused)
@@ -73,6 +79,8 @@ static void log_keep(const char *text, bool refused)
 			report_add(&said.explanation, "  %.*s",
 				   (int)(next - line - EXPLAIN_MARK_SIZE),
 				   line + EXPLAIN_MARK_SIZE);
+		else if (line_details(line, next, end))
+			report_add(&said.explanation, "  %.*s", (int)(next - line), line);
 		else if (!line_is_statistics(line))
 			line_keep(said.refused, line);
 	}

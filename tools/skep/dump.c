@@ -55,7 +55,9 @@ static int dump_xlated(const struct unit *u, const struct dump_values *v, struct
 	struct report text = { 0 };
 	int err;
 
-	(void)v;
+	if (v->cpu || v->hex || v->raw || v->blind || v->bti || v->pac)
+		return report_fail(r, -EINVAL,
+				   "--cpu, --hex, --raw, --blind, --bti and --pac are for jited");
 	unit_print(u, PRINT_KERNEL, &text);
 	err = text.err;
 	if (err)

@@ -50,6 +50,7 @@ void a64_put(struct builder *b, enum a64_insn id, const int64_t *operand);
 #define EMIT(b, id, ...) a64_put(b, A64_##id, (const int64_t[A64_OPERANDS]){ __VA_ARGS__ })
 
 int a64_cpu(const char *name, uint64_t *features);
+extern const char a64_cpus[];
 
 /* imm.c: constants. */
 void a64_mov_imm(struct builder *b, uint8_t dst, uint64_t imm);

@@ -24,6 +24,12 @@ static const struct {
 #include "jit/arm64/cpu.def"
 };
 
+const char a64_cpus[] = ""
+#define FEATURE(...)
+#define CPU(name, level, also) " " name
+#include "jit/arm64/cpu.def"
+    ;
+
 enum { ROWS = sizeof(rows) / sizeof(*rows), CPUS = sizeof(cpus) / sizeof(*cpus) };
 
 static uint64_t level_features(unsigned level)

@@ -127,6 +127,7 @@ const struct target target_arm64 = {
 	.thread_vars = 16,
 	.rules = rules,
 	.cpu = a64_cpu,
+	.cpus = a64_cpus,
 	.signs = signs,
 	.mov_imm = a64_mov_imm,
 	.mov_address = a64_mov_address,

@@ -104,6 +104,7 @@ const struct target target_x86_64 = {
 	.thread_vars = -16,
 	.rules = rules,
 	.cpu = x86_cpu,
+	.cpus = " baseline x86-64-v2 x86-64-v3 x86-64-v4",
 	.mov_imm = x86_mov_imm,
 	.mov_address = x86_mov_address,
 	.off_fits = off_fits,
