@@ -50,6 +50,25 @@ static void print_hex(const uint8_t *bytes, size_t n)
 		printf("%02x%c", bytes[i], i % 16 == 15 || i + 1 == n ? '\n' : ' ');
 }
 
+/* The names of the maps that `text`, a listing of u, calls by number. */
+static void print_maps(const struct unit *u, const char *text)
+{
+	char number[32];
+
+	for (uint32_t i = 0; i < u->n_refs; i++) {
+		const struct map_desc *m = u->refs[i].map;
+		bool again = false;
+
+		for (uint32_t k = 0; k < i; k++)
+			again |= u->refs[k].map == m;
+		if (u->refs[i].kind != REF_MAP || again || !m->name[0])
+			continue;
+		snprintf(number, sizeof(number), "map[id:%u]", m->id);
+		if (strstr(text, number))
+			printf("; %s is %s\n", number, m->name);
+	}
+}
+
 static int dump_xlated(const struct unit *u, const struct dump_values *v, struct report *r)
 {
 	struct report text = { 0 };
@@ -62,8 +81,10 @@ static int dump_xlated(const struct unit *u, const struct dump_values *v, struct
 	err = text.err;
 	if (err)
 		report_fail(r, err, "out of memory");
-	else
+	if (!err && text.text) {
 		fwrite(text.text, 1, text.n, stdout);
+		print_maps(u, text.text);
+	}
 	report_free(&text);
 	return err;
 }
@@ -112,6 +133,8 @@ static int dump_jited(const struct unit *u, const struct dump_values *v, struct 
 	if (!t)
 		return report_fail(r, -EINVAL, "no target '%s'; there are x86_64 and arm64",
 				   v->arch ? v->arch : "for this machine");
+	if (v->pac && strcmp(t->name, "arm64") != 0)
+		return report_fail(r, -EINVAL, "--pac: only arm64 signs return addresses");
 	err = jit_compile(t, u, &opts, r, &c);
 	if (err)
 		return err;
