@@ -546,6 +546,8 @@ int main(int argc, char **argv)
 			bad++;
 		}
 	}
+	for (unsigned w = 0; w < WAYS && programs; w++)
+		way_close(&ways[w]);
 	printf("%sok 1 - %u programs, %u runs each, %u ways\n1..1\n", bad ? "not " : "", programs,
 	       RUNS, WAYS);
 	return bad != 0;
