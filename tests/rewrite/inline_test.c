@@ -529,6 +529,7 @@ int main(int argc, char **argv)
 	unsigned programs = argc > 1 ? (unsigned)atoi(argv[1]) : 250, bad = 0;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	static struct text t;
+	uint32_t id;
 
 	setenv("SKEP_CPUS", "2", 1);
 	pages_make();
@@ -548,6 +549,7 @@ int main(int argc, char **argv)
 	}
 	for (unsigned w = 0; w < WAYS && programs; w++)
 		way_close(&ways[w]);
+	bpf_map_get_next_id(0, &id); /* when ids are listed, what was closed goes */
 	printf("%sok 1 - %u programs, %u runs each, %u ways\n1..1\n", bad ? "not " : "", programs,
 	       RUNS, WAYS);
 	return bad != 0;
