@@ -289,6 +289,8 @@ gives "a case that is blessed" 0 '^# blessed' "$skep" test --bless "$work/one.ca
 gives "... is so from then on" 0 '^ok 2 - .*run' "$skep" test "$work/one.case"
 gives "... and keeps what was right" 0 'mov w\[0-9\]' cat "$work/one.case"
 printf 'r0 = 1\n' >"$work/none.case"
+printf 'text\n\n-- asm\nr0 = 1\nexit\n\n-- native x86_64 blnd\n...\n' >"$work/word.case"
+gives "a case with a word that there is not" 1 '^not ok 1 - .*blnd' "$skep" test "$work/word.case"
 gives "a case without a program" 1 "no section '-- asm'" "$skep" test "$work/none.case"
 gives "dump writes the image" 0 '40 00 80 52 c0 03 5f d6' sh -c "'$skep' dump jited '$work/pass.s' --arch arm64 --raw '$work/pass.img' && od -An -tx1 '$work/pass.img'"
 gives "an unknown stage" 2 "did you mean jited" "$skep" dump jitted "$flow"

@@ -14,7 +14,6 @@
 #include "jit/jit.h"
 #include "jit/target.h"
 #include "object/object.h"
-#include "rewrite/rewrite.h"
 #include "run/prog.h"
 #include "skep/command.h"
 #include "skep/load_opts.h"
@@ -177,24 +176,10 @@ static bool ends_in(const char *s, const char *end)
 	return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-/* Text gets the rewrites that need no verifier; instructions are as they were dumped. */
-static int rewrite_text(struct unit **u, const struct dump_values *v, struct report *r)
-{
-	const struct target *t = target_find(v->arch);
-	const struct rewrite_opts opts = { .scratch = 2, .traits = t ? t->traits : 0, .jit = true };
-	struct unit *to;
-	int err = rewrite(*u, &opts, r, &to);
-
-	if (err)
-		return err;
-	unit_free(*u);
-	*u = to;
-	return 0;
-}
-
+/* Text is rewritten; instructions are as they were dumped. */
 static int dump_file(const char *path, const struct dump_values *v, dump_fn dump, struct report *r)
 {
-	struct unit *u;
+	struct unit *u, *rewritten = NULL;
 	int err = v->prog
 		      ? report_fail(r, -EINVAL, "%s: holds one program; -p is for objects", path)
 		      : file_read(path, r, &u);
@@ -203,9 +188,10 @@ static int dump_file(const char *path, const struct dump_values *v, dump_fn dump
 		return err;
 	u->env = &helper_env;
 	if (ends_in(path, ".s"))
-		err = rewrite_text(&u, v, r);
+		err = native_rewrite(u, target_find(v->arch), r, &rewritten);
 	if (!err)
-		err = dump(u, v, r);
+		err = dump(rewritten ? rewritten : u, v, r);
+	unit_free(rewritten);
 	unit_free(u);
 	return err;
 }

@@ -13,6 +13,7 @@
 #include "jit/arm64/insn.h"
 #include "jit/jit.h"
 #include "jit/target.h"
+#include "rewrite/rewrite.h"
 #include "skep/ui.h"
 
 #ifdef SKEP_LLVM_LIBRARY
@@ -229,6 +230,14 @@ int native_link(const struct code *c, uint64_t base, struct report *r, uint8_t *
 	}
 	*out = bytes;
 	return 0;
+}
+
+int native_rewrite(const struct unit *u, const struct target *t, struct report *r,
+		   struct unit **out)
+{
+	const struct rewrite_opts opts = { .scratch = 2, .traits = t ? t->traits : 0, .jit = true };
+
+	return rewrite(u, &opts, r, out);
 }
 
 int native_text(const struct unit *u, const struct code *c, uint64_t base, unsigned parts,

@@ -8,6 +8,7 @@
 
 struct code;
 struct report;
+struct target;
 struct unit;
 
 /* Where code lies that is only shown, when nothing says otherwise. */
@@ -18,11 +19,16 @@ enum {
 	NATIVE_BYTES = 1 << 1, /* offset and bytes before each instruction */
 };
 
+/* A program that is text as it is compiled for t (NULL: for one that has no traits): with the
+ * rewrites that need no verifier. 0 and a fresh unit, or -errno with a message. */
+int native_rewrite(const struct unit *u, const struct target *t, struct report *r,
+		   struct unit **out);
+
 /* The code's bytes as they are at `base`; fresh memory (mem_free). */
 int native_link(const struct code *c, uint64_t base, struct report *r, uint8_t **out);
 
 /* Adds the code of u as text, an instruction a line. 0, or -errno with a message that says what is
- * missing. */
+ * missing: -ENOENT or -ENOSYS when there is no disassembler. */
 int native_text(const struct unit *u, const struct code *c, uint64_t base, unsigned parts,
 		struct report *out, struct report *r);
 
