@@ -2,19 +2,11 @@
 /* Helpers for time, CPU, task, random numbers and loops. */
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/percpu.h"
 #include "helper/impl.h"
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 HELPER_FN(ktime_get_ns, r1, r2, r3, r4, r5)
 {

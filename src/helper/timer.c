@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/percpu.h"
 #include "base/vec.h"
@@ -35,14 +36,6 @@ uint64_t timer_owner_set(uint64_t owner)
 
 	owner_now = owner;
 	return old;
-}
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* The row that the bpf_timer at `at` has; a copy of the value elsewhere has none. */
@@ -115,7 +108,7 @@ HELPER_FN(timer_start, r1, r2, r3, r4, r5)
 	t = timer_of(r1);
 	ok = t && t->callback;
 	if (ok) {
-		uint64_t due = r2 + (r3 & ABSOLUTE ? 0 : now(t->clock));
+		uint64_t due = r2 + (r3 & ABSOLUTE ? 0 : clock_ns(t->clock));
 
 		timer_due_set(t, due ? due : 1);
 	}
@@ -186,7 +179,7 @@ static bool timer_take(uint64_t owner, struct timer *out)
 	for (size_t i = 0; i < timers.rows.n && !found; i++) {
 		struct timer *t = &timers.rows.at[i];
 
-		if (!t->due || t->owner != owner || now(t->clock) < t->due)
+		if (!t->due || t->owner != owner || clock_ns(t->clock) < t->due)
 			continue;
 		*out = *t;
 		found = true;

@@ -4,9 +4,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "map/lock.h"
 #include "map/obj_array.h"
@@ -129,14 +129,6 @@ static uint64_t ring_write(const struct perf_ring *r, uint64_t pos, const void *
 	return pos + n;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t thread_pair(void)
 {
 	return (uint64_t)syscall(SYS_gettid) << 32 | (uint32_t)getpid();
@@ -153,7 +145,7 @@ static size_t sample_fields(const struct perf_ring *r, uint64_t f[FIELDS_MAX])
 	if (t & PERF_SAMPLE_TID)
 		f[n++] = thread_pair();
 	if (t & PERF_SAMPLE_TIME)
-		f[n++] = now();
+		f[n++] = clock_ns(CLOCK_MONOTONIC);
 	if (t & PERF_SAMPLE_ID)
 		f[n++] = r->obj.id;
 	if (t & PERF_SAMPLE_STREAM_ID)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/explain.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/mem.h"
 
 int fail(struct ver *v, int err, const char *fmt, ...)
@@ -127,21 +126,13 @@ static void facts_finish(struct ver *v)
 					  .peak_bytes = v->peak_bytes };
 }
 
-static int64_t time_nsec(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static void log_stats(struct ver *v)
 {
 	if (!v->level)
 		return;
 	if (v->level & LOG_STATS) {
-		report_add(v->log, "verification time %lld usec\nstack depth ",
-			   (long long)((time_nsec() - v->begin) / 1000));
+		report_add(v->log, "verification time %llu usec\nstack depth ",
+			   (unsigned long long)((clock_ns(CLOCK_MONOTONIC) - v->begin) / 1000));
 		for (uint32_t s = 0; v->u && s < v->u->n_subs; s++)
 			report_add(v->log, s ? "+%u" : "%u", v->sub ? v->sub[s].depth : 0);
 		report_add(v->log, "\n");
@@ -199,9 +190,11 @@ static int verify_run(struct ver *v)
 int verify(const struct unit *u, const struct verify_input *in, struct report *log,
 	   struct facts **out)
 {
-	struct ver v = {
-		.u = u, .in = in, .log = log, .level = in->log_level, .begin = time_nsec()
-	};
+	struct ver v = { .u = u,
+			 .in = in,
+			 .log = log,
+			 .level = in->log_level,
+			 .begin = clock_ns(CLOCK_MONOTONIC) };
 	int err = verify_run(&v);
 
 	if (err == -ENOMEM)
@@ -221,7 +214,7 @@ int verify(const struct unit *u, const struct verify_input *in, struct report *l
 
 void verify_log_none(unsigned level, struct report *log)
 {
-	struct ver v = { .level = level, .log = log, .begin = time_nsec() };
+	struct ver v = { .level = level, .log = log, .begin = clock_ns(CLOCK_MONOTONIC) };
 
 	log_stats(&v);
 }

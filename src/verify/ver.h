@@ -55,7 +55,7 @@ struct ver {
 	struct report *log;
 	unsigned level;
 	struct facts *facts;
-	int64_t begin; /* time, ns */
+	uint64_t begin; /* time, ns */
 	struct point *point;
 	struct sub_info *sub;
 	struct seen **seen; /* by op */

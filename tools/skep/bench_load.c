@@ -6,12 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "skep/bench.h"
-
 #include "base/mem.h"
 #include "base/percpu.h"
 #include "base/report.h"
 #include "object/object.h"
+#include "skep/bench.h"
 #include "skep/skep.h"
 #include "sys/sys.h"
 

@@ -7,12 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "skep/bench.h"
-
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/report.h"
 #include "base/vec.h"
-#include "skep/ui.h"
+#include "skep/bench.h"
 
 /* SLICES: how often a side has its turn in a round. REPEAT: runs of a program that needs nothing
  * between them in one call. */
@@ -92,7 +91,7 @@ static void *produce(void *arg)
 
 	do
 		p->err = sample(p);
-	while (!p->err && ui_now_ns() < p->until);
+	while (!p->err && clock_ns(CLOCK_MONOTONIC) < p->until);
 	return NULL;
 }
 
@@ -124,7 +123,7 @@ static int slice(const struct bench_job *job, struct turn *t, bool kernel)
 {
 	struct producer p[PRODUCERS_MAX];
 	pthread_t thread[PRODUCERS_MAX];
-	uint64_t until = ui_now_ns() + job->slice_ms * 1000000ull;
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + job->slice_ms * 1000000ull;
 	unsigned started = 0;
 	int err = 0;
 
@@ -143,8 +142,7 @@ static int slice(const struct bench_job *job, struct turn *t, bool kernel)
 }
 
 /* The median of a producer's samples is its speed: they are shorter than other processes' turns,
- * which do not move it then. The sum over
- * producers; more than there are CPUs share these. */
+ * which do not move it then. The sum over producers; more than there are CPUs share these. */
 static double turn_mops(const struct bench_job *job, struct turn *t)
 {
 	double mops = 0, cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);

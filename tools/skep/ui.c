@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "skep/command.h"
 
 enum { BAR_WIDTH = 40 };
@@ -85,17 +85,9 @@ const char *ui_count(uint64_t n, char *buf, size_t size)
 	return buf;
 }
 
-uint64_t ui_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 void progress_start(struct progress *p, const char *label)
 {
-	*p = (struct progress){ .label = label, .start_ns = ui_now_ns() };
+	*p = (struct progress){ .label = label, .start_ns = clock_ns(CLOCK_MONOTONIC) };
 	p->terminal = isatty(STDERR_FILENO);
 }
 
@@ -106,7 +98,7 @@ void progress_at(struct progress *p, double part)
 
 	if (!p->terminal)
 		return;
-	now = ui_now_ns();
+	now = clock_ns(CLOCK_MONOTONIC);
 	if (now - p->start_ns < 1000000000ull || now - p->shown_ns < 100000000ull)
 		return;
 	part = part < 0 ? 0 : part > 1 ? 1 : part;

@@ -37,6 +37,4 @@ void progress_start(struct progress *p, const char *label);
 void progress_at(struct progress *p, double part); /* 0 to 1 */
 void progress_end(struct progress *p);
 
-uint64_t ui_now_ns(void);
-
 #endif
