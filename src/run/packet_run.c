@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <string.h>
-#include <time.h>
 #include <urcu-bp.h>
 
+#include "base/clock.h"
 #include "helper/timer.h"
 #include "run/slot.h"
 
@@ -39,14 +39,6 @@ static bool run_is_xdp(const struct packet_run *r)
 	return r->prog->type == BPF_PROG_TYPE_XDP;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void run_timers(const struct prog *p)
 {
 	struct slot_run run;
@@ -77,12 +69,12 @@ int packet_run_repeat(struct packet_run *r, uint32_t repeat, uint64_t *ns)
 	if (slot_hold(&hold))
 		return -EBUSY;
 	owner = timer_owner_set(r->prog->obj.id);
-	start = now_ns();
+	start = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < repeat; i++)
 		r->verdict = run_one(r);
-	*ns = now_ns() - start;
+	*ns = clock_ns(CLOCK_MONOTONIC) - start;
 	timer_owner_set(owner);
-	slot_drop(&hold);
+	slot_leave(&hold);
 	return 0;
 }
 
@@ -138,14 +130,14 @@ int packet_run_batch(struct packet_run *const *runs, uint32_t n, uint64_t *ns)
 	if (slot_hold(&hold))
 		return -EBUSY;
 	owner = timer_owner_set(runs[0]->prog->obj.id);
-	start = now_ns();
+	start = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < n; i++) {
 		runs[i]->verdict = run_one(runs[i]);
 		runs[i]->redirect = *packet_redirect();
 	}
-	*ns = now_ns() - start;
+	*ns = clock_ns(CLOCK_MONOTONIC) - start;
 	timer_owner_set(owner);
-	slot_drop(&hold);
+	slot_leave(&hold);
 	return 0;
 }
 

@@ -5,10 +5,10 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <urcu-bp.h>
 
+#include "base/clock.h"
 #include "base/percpu.h"
 #include "base/report.h"
 #include "helper/table.h"
@@ -28,14 +28,6 @@
 #include "verify/verify.h"
 
 static uint32_t stats_wanted;
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void prog_free(struct obj *o)
 {
@@ -93,7 +85,7 @@ static int prog_new(const struct prog_spec *spec, struct prog **out)
 	p->gpl = spec->gpl;
 	memcpy(p->name, spec->name, sizeof(p->name));
 	p->uid = getuid();
-	p->load_time = now_ns(CLOCK_BOOTTIME);
+	p->load_time = clock_ns(CLOCK_BOOTTIME);
 	p->stats = percpu_alloc(sizeof(struct prog_stats), 8);
 	*out = p;
 	return p->stats ? 0 : -ENOMEM;
@@ -278,10 +270,10 @@ static uint64_t prog_enter(const struct prog *p, void *ctx)
 static uint64_t prog_enter_counted(const struct prog *p, void *ctx)
 {
 	struct prog_stats *stats = percpu_this(p->stats);
-	uint64_t start = now_ns(CLOCK_MONOTONIC), r0 = prog_enter(p, ctx);
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), r0 = prog_enter(p, ctx);
 
 	stats->runs++;
-	stats->ns += now_ns(CLOCK_MONOTONIC) - start;
+	stats->ns += clock_ns(CLOCK_MONOTONIC) - start;
 	return r0;
 }
 

@@ -284,7 +284,7 @@ static void slot_unlock(unsigned slot)
 /* A handler that comes in here must not take the slot that we give back for free of programs, nor
  * the one that we go back to: in the first case depth is 0 before anything else changes, in the
  * second `running` stays set. */
-static void slot_give(const struct slot_run *run)
+void slot_leave(const struct slot_run *run)
 {
 	unsigned slot = self.held;
 
@@ -305,19 +305,9 @@ int slot_enter(struct slot_run *run)
 	return slot_take(run, 1);
 }
 
-void slot_leave(const struct slot_run *run)
-{
-	slot_give(run);
-}
-
 int slot_hold(struct slot_run *run)
 {
 	return slot_take(run, 0);
-}
-
-void slot_drop(const struct slot_run *run)
-{
-	slot_give(run);
 }
 
 int slot_current(void)

@@ -35,12 +35,11 @@ int slot_init(void);
  * something. */
 int slot_enter(struct slot_run *run);
 
-/* Leaves it. */
-void slot_leave(const struct slot_run *run);
-
 /* The same without a program that runs: for who prepares several runs in one slot. */
 int slot_hold(struct slot_run *run);
-void slot_drop(const struct slot_run *run);
+
+/* Ends a run or a hold. */
+void slot_leave(const struct slot_run *run);
 
 /* Number of the slot that this thread holds, or would be given first; -1 when it has none. */
 int slot_current(void);

@@ -148,11 +148,11 @@ static void runs_nest(void **state)
 	assert_int_equal(slot_enter(&deeper), 0);
 	assert_ptr_equal(percpu_self, self);
 	slot_leave(&deeper);
-	slot_drop(&inner);
+	slot_leave(&inner);
 	assert_ptr_equal(percpu_self,
 			 hold.self ? hold.self : percpu_base((unsigned)slot_current()));
 	slot_leave(&run);
-	slot_drop(&hold);
+	slot_leave(&hold);
 	assert_null(percpu_self);
 }
 

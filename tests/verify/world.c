@@ -116,7 +116,7 @@ int world_reset(uint64_t *rng)
 	if (world_next(rng) % 4 == 0)
 		ringbuf_reserve(world[GEN_RINGBUF].map, GEN_RING - 8 * (1 + world_next(rng) % 12),
 				0);
-	slot_drop(&hold);
+	slot_leave(&hold);
 	return 0;
 }
 

@@ -209,6 +209,6 @@ int case_run(const struct unit *u, const struct section *s, struct report *out, 
 	err = run_once(&bound, NULL, &setting, out, r);
 	if (!err && target_find(NULL))
 		err = run_ways(&bound, &setting, out, r);
-	slot_drop(&slot);
+	slot_leave(&slot);
 	return err;
 }
