@@ -71,6 +71,14 @@ static inline void put_percpu(const struct inline_call *c, uint8_t dst, uint8_t 
 	edit_put(c->e, (struct op){ .code = OP_PERCPU, .dst = dst, .src = src });
 }
 
+/* r0 = the 32-bit field at `off` of the running slot's head. */
+static inline void put_slot_field(const struct inline_call *c, uint32_t off)
+{
+	put_imm(c, OP_MOV, 0, 0, off);
+	put_percpu(c, 0, 0);
+	put_load(c, 4, 0, 0, 0);
+}
+
 /* dst = a number that may need 64 bits. */
 void put_constant(const struct inline_call *c, uint8_t dst, uint64_t value);
 

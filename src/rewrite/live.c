@@ -2,13 +2,13 @@
 /* Backwards, until nothing changes: sets only grow. */
 #include "rewrite/live.h"
 
+#include <linux/bpf.h>
 #include <stddef.h>
 
 #include "isa/helper.h"
 
 #define BIT(r) (1u << (r))
 enum { ARGS = 0x3e, CLOBBERED = 0x3f }; /* r1-r5, r0-r5 */
-enum { TRACE_PRINTK = 6 };
 
 /* Registers that a helper's row says are arguments. What follows a format may be one as well,
  * whatever the row says (bpf_trace_printk). */
@@ -17,7 +17,7 @@ static uint16_t helper_args(int64_t id)
 	const struct helper *h = id >= 0 && id <= HELPER_ID_MAX ? helper_find((uint32_t)id) : NULL;
 	unsigned args = 0;
 
-	if (!h || id == TRACE_PRINTK)
+	if (!h || id == BPF_FUNC_trace_printk)
 		return ARGS;
 	for (unsigned i = 0; i < 5; i++)
 		args |= ARG_KIND(h->arg[i]) != ARG_NONE ? BIT(i + 1) : 0;

@@ -8,9 +8,7 @@
 
 static bool put(struct inline_call *c)
 {
-	put_imm(c, OP_MOV, 0, 0, offsetof(struct percpu_head, cpu));
-	put_percpu(c, 0, 0);
-	put_load(c, 4, 0, 0, 0);
+	put_slot_field(c, offsetof(struct percpu_head, cpu));
 	return true;
 }
 
