@@ -3,15 +3,8 @@
 
 #include "helper/impl.h"
 
-/* A row of the table; helpers that are not built have none. */
-#define ENTRY_IMPLEMENTED(id, name) [id] = helper_##name,
-#define ENTRY_STAND_IN(id, name)    [id] = helper_##name,
-#define ENTRY_NONE(id, name)
-
 static const helper_fn skb_table[HELPER_ID_MAX + 1] = {
-#define HELPER(id, name, ret, a1, a2, a3, a4, a5, flags, progs, status, doc)                       \
-	ENTRY_##status(id, name)
-#include "isa/helper.def"
+#include "helper/entry.def"
 };
 
 #define helper_redirect		 helper_xdp_redirect
@@ -20,9 +13,7 @@ static const helper_fn skb_table[HELPER_ID_MAX + 1] = {
 #define helper_check_mtu	 helper_xdp_check_mtu
 
 static const helper_fn xdp_table[HELPER_ID_MAX + 1] = {
-#define HELPER(id, name, ret, a1, a2, a3, a4, a5, flags, progs, status, doc)                       \
-	ENTRY_##status(id, name)
-#include "isa/helper.def"
+#include "helper/entry.def"
 };
 
 #undef helper_redirect
@@ -32,18 +23,14 @@ static const helper_fn xdp_table[HELPER_ID_MAX + 1] = {
 #define helper_perf_event_output helper_plain_perf_event_output
 
 static const helper_fn plain_table[HELPER_ID_MAX + 1] = {
-#define HELPER(id, name, ret, a1, a2, a3, a4, a5, flags, progs, status, doc)                       \
-	ENTRY_##status(id, name)
-#include "isa/helper.def"
+#include "helper/entry.def"
 };
 
 #define helper_setsockopt helper_sock_addr_setsockopt
 #define helper_getsockopt helper_sock_addr_getsockopt
 
 static const helper_fn sock_addr_table[HELPER_ID_MAX + 1] = {
-#define HELPER(id, name, ret, a1, a2, a3, a4, a5, flags, progs, status, doc)                       \
-	ENTRY_##status(id, name)
-#include "isa/helper.def"
+#include "helper/entry.def"
 };
 
 #undef helper_setsockopt
@@ -52,9 +39,7 @@ static const helper_fn sock_addr_table[HELPER_ID_MAX + 1] = {
 #define helper_getsockopt helper_sock_ops_getsockopt
 
 static const helper_fn sock_ops_table[HELPER_ID_MAX + 1] = {
-#define HELPER(id, name, ret, a1, a2, a3, a4, a5, flags, progs, status, doc)                       \
-	ENTRY_##status(id, name)
-#include "isa/helper.def"
+#include "helper/entry.def"
 };
 
 const struct env helper_env = {
