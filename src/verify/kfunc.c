@@ -61,13 +61,10 @@ static int mem_size(struct ver *v, struct call *c, unsigned n)
 static int const_size(struct ver *v, struct call *c, unsigned n)
 {
 	const struct reg *r = reg(v, n);
-	int err = 0;
+	int err = reg_is_zero(reg(v, n - 1)) ? 0 : mem_size(v, c, n);
 
-	if (!reg_is_zero(reg(v, n - 1)))
-		err = size_arg(v, c, n, true);
 	if (err)
-		return fail(v, err, "arg#%u arg#%u memory, len pair leads to invalid memory access",
-			    n - 2, n - 1);
+		return err;
 	if (!reg_is_const(r))
 		return fail(v, -EINVAL, "R%u must be a known constant", n);
 	c->size = (uint32_t)r->s.d.val;

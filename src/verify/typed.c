@@ -55,6 +55,15 @@ void typed_load(struct ver *v, int dst, const char *name)
 	reg(v, (unsigned)dst)->def = 0;
 }
 
+/* Does r point to the start of a structure of type `want`, or of one that begins with it? */
+static bool points_to(const struct ver *v, const struct reg *r, uint32_t want)
+{
+	if (r->n == want && !r->off)
+		return true;
+	return v->in->kernel && !((r->n | want) & HELPER_TYPE) && r->off >= 0 &&
+	       walk_begins_with(v->in->kernel, r->n, (uint32_t)r->off, want);
+}
+
 /* Does the pointer in register n fit a helper's argument of this type? */
 int typed_arg(struct ver *v, unsigned n, uint32_t helper)
 {
@@ -64,11 +73,8 @@ int typed_arg(struct ver *v, unsigned n, uint32_t helper)
 int typed_fits(struct ver *v, unsigned n, uint32_t want)
 {
 	const struct reg *r = reg(v, n);
-	bool fits = r->n == want && !r->off;
 
-	if (!fits && v->in->kernel && !((r->n | want) & HELPER_TYPE) && r->off >= 0)
-		fits = walk_begins_with(v->in->kernel, r->n, (uint32_t)r->off, want);
-	if (fits)
+	if (points_to(v, r, want))
 		return 0;
 	return fail(v, -EACCES, "R%u is of type %s but %s is expected", n, typed_name(v, r->n),
 		    typed_name(v, want));
@@ -111,10 +117,7 @@ int typed_kfunc_arg(struct ver *v, struct call *c, unsigned n, uint32_t arg)
 			    "R%u must have zero offset when passed to release func or trusted arg "
 			    "to kfunc",
 			    n);
-	if (r->n == want && !r->off)
-		return 0;
-	if (v->in->kernel && !((r->n | want) & HELPER_TYPE) && r->off >= 0 &&
-	    walk_begins_with(v->in->kernel, r->n, (uint32_t)r->off, want))
+	if (points_to(v, r, want))
 		return 0;
 	return fail(v, -EINVAL,
 		    "kernel function bpf_%s args#%u expected pointer to %s %s but R%u has a "
@@ -291,19 +294,24 @@ bool typed_context(const struct ver *v)
 	return v->in->kernel && (type == BPF_PROG_TYPE_TRACING || type == BPF_PROG_TYPE_LSM);
 }
 
-/* -- LSM hooks by name, bpf_lsm_ left out */
+/* -- what it is attached to, by name */
 
+static bool name_is_in(const char *name, const char *const *names, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!strcmp(names[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* Is it one of these LSM hooks? bpf_lsm_ is left out. */
 static bool hook_is(const struct ver *v, const char *const *names, unsigned n)
 {
 	const char *name = typed_name(v, v->in->attach_btf_id);
 
-	if (v->in->prog_type != BPF_PROG_TYPE_LSM || strncmp(name, "bpf_lsm_", 8))
-		return false;
-	for (unsigned i = 0; i < n; i++) {
-		if (!strcmp(names[i], name + 8))
-			return true;
-	}
-	return false;
+	return v->in->prog_type == BPF_PROG_TYPE_LSM && !strncmp(name, "bpf_lsm_", 8) &&
+	       name_is_in(name + 8, names, n);
 }
 
 #define HOOK_IS(names) hook_is(v, names, sizeof(names) / sizeof((names)[0]))
@@ -442,9 +450,8 @@ int typed_d_path(struct ver *v)
 	if (!typed_context(v) || v->in->prog_type == BPF_PROG_TYPE_LSM ||
 	    v->in->attach_type == BPF_TRACE_ITER)
 		return 0;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(names[i], typed_name(v, v->in->attach_btf_id)))
-			return 0;
-	}
+	if (name_is_in(typed_name(v, v->in->attach_btf_id), names,
+		       sizeof(names) / sizeof(names[0])))
+		return 0;
 	return fail(v, -EINVAL, "helper call is not allowed in probe");
 }
