@@ -99,9 +99,8 @@ static int missing_used(const struct missing *m, const char *message)
 static void row_judge(struct verify_row *row, const struct missing *m, int err,
 		      const struct report *said)
 {
-	int map;
-
 	bool tried = figures_read(row);
+	int map;
 
 	/* What is left to do for an object once its programs are loaded may need all of them. */
 	if (!err || (tried && !row->message.n)) {
